@@ -8,13 +8,12 @@ pub(crate) mod export;
 mod repair;
 mod verify;
 
-use crate::service::open_with_keys;
+use crate::service::{command_store, open_with_keys};
 use crate::{is_broken_pipe, print_error};
 use anyhow::Context;
 pub(crate) use arguments::{Age, LogCommand};
 use arguments::{KeyOptions, LogKeyOptions, NewNameOptions, RotateKeyOptions};
 use audit_app::{AuditLog, KeyRing, Settings, VerifierKey};
-use audit_store::StoreOptions;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -55,11 +54,7 @@ fn open_log_with(
     keys: KeyRing,
     settings: Settings,
 ) -> anyhow::Result<Arc<AuditLog>> {
-    let store = StoreOptions {
-        readers_max: 2,
-        ..StoreOptions::default()
-    };
-    open_with_keys(&options.database, keys, settings, store, None)
+    open_with_keys(&options.database, keys, settings, command_store(2), None)
 }
 
 fn read_key(text: Option<&str>) -> anyhow::Result<Option<VerifierKey>> {

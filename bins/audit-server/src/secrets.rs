@@ -3,10 +3,9 @@
 use crate::administration::print;
 use crate::arguments::{DatabaseOptions, Output};
 use crate::print_error;
-use crate::service::open_with_keys;
+use crate::service::{command_store, open_with_keys};
 use anyhow::{Context, bail};
 use audit_app::{KeyId, KeyRing, SecretState, SecretStatus, Settings, secrets_status};
-use audit_store::StoreOptions;
 use clap::Subcommand;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -61,11 +60,7 @@ fn rewrap(seal_plain: bool, output: &Output, database: &DatabaseOptions) -> anyh
         true => keys.accepting_plain(),
         false => keys,
     };
-    let store = StoreOptions {
-        readers_max: 1,
-        ..StoreOptions::default()
-    };
-    let service = open_with_keys(database, keys, Settings::default(), store, None)?;
+    let service = open_with_keys(database, keys, Settings::default(), command_store(1), None)?;
     let done = service.rewrap_secrets()?;
     if done.failed.is_empty() {
         // From now on no server starts without the key.

@@ -142,6 +142,19 @@ impl WebhookOptions {
     }
 }
 
+/// How long a command waits for a slow database. Nobody waits behind it, and whoever has called it would only call it again.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a command opens the store: with so many sessions for queries, at most.
+pub(crate) fn command_store(readers_max: u32) -> StoreOptions {
+    StoreOptions {
+        readers_max,
+        session_wait: COMMAND_PATIENCE,
+        write_timeout: COMMAND_PATIENCE,
+        ..StoreOptions::default()
+    }
+}
+
 /// Opens the service for an administration command, which reads and writes a few rows.
 pub(crate) fn open_to_administer(database: &DatabaseOptions) -> anyhow::Result<Arc<AuditLog>> {
     open_to_administer_with(database, Settings::default())
@@ -152,11 +165,7 @@ pub(crate) fn open_to_administer_with(
     database: &DatabaseOptions,
     settings: Settings,
 ) -> anyhow::Result<Arc<AuditLog>> {
-    let store = StoreOptions {
-        readers_max: 1,
-        ..StoreOptions::default()
-    };
-    open(database, settings, store, None)
+    open(database, settings, command_store(1), None)
 }
 
 /// Opens the service.

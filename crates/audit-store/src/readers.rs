@@ -9,9 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// How long a reader waits for a session from the pool.
-const READER_WAIT: Duration = Duration::from_secs(3);
-/// The same for a pool that another one can replace.
+/// How long a reader waits for a session of a pool instead of which another one can be used.
 const LATER_WAIT: Duration = Duration::from_secs(1);
 /// How long a pool lends a session without testing it again. The test also has PostgreSQL plan its statements again.
 const READER_TRUSTED_FOR: Duration = Duration::from_secs(1);
@@ -25,6 +23,8 @@ const REPLACED_POOLS_MAX: usize = 3;
 pub(crate) struct ReaderPool {
     database: Arc<Database>,
     sessions_max: u32,
+    /// How long a reader waits for a session.
+    wait: Duration,
     current: Mutex<Arc<Generation>>,
     replaced: Mutex<Vec<Weak<Generation>>>,
     broke_at: BrokeAt,
@@ -54,12 +54,14 @@ struct Users {
 }
 
 impl ReaderPool {
-    pub(crate) fn open(database: &Arc<Database>, sessions_max: u32) -> Result<Self> {
+    /// A pool that has a session, for which `wait` is the time as well.
+    pub(crate) fn open(database: &Arc<Database>, sessions_max: u32, wait: Duration) -> Result<Self> {
         let broke_at = BrokeAt::default();
-        let pool = builder(database, sessions_max).build(ReaderManager::new(database, &broke_at));
+        let pool = builder(database, sessions_max, wait).build(ReaderManager::new(database, &broke_at));
         Ok(Self::of(
             database,
             sessions_max,
+            wait,
             pool.map_err(unreachable)?,
             broke_at,
         ))
@@ -68,22 +70,23 @@ impl ReaderPool {
     /// A pool that opens its first session when it is used, so that the server need not be there yet.
     pub(crate) fn open_later(database: &Arc<Database>, sessions_max: u32) -> Self {
         let broke_at = BrokeAt::default();
-        let pool = builder(database, sessions_max)
+        let pool = builder(database, sessions_max, LATER_WAIT)
             .min_idle(Some(0))
-            .connection_timeout(LATER_WAIT)
             .build_unchecked(ReaderManager::new(database, &broke_at));
-        Self::of(database, sessions_max, pool, broke_at)
+        Self::of(database, sessions_max, LATER_WAIT, pool, broke_at)
     }
 
     fn of(
         database: &Arc<Database>,
         sessions_max: u32,
+        wait: Duration,
         pool: r2d2::Pool<ReaderManager>,
         broke_at: BrokeAt,
     ) -> Self {
         Self {
             database: Arc::clone(database),
             sessions_max,
+            wait,
             current: Mutex::new(Generation::new(pool)),
             replaced: Mutex::default(),
             broke_at,
@@ -161,7 +164,8 @@ impl ReaderPool {
         );
         replaced.push(Arc::downgrade(&current));
         let manager = ReaderManager::new(&self.database, &self.broke_at);
-        *current = Generation::new(builder(&self.database, self.sessions_max).build_unchecked(manager));
+        let pool = builder(&self.database, self.sessions_max, self.wait);
+        *current = Generation::new(pool.build_unchecked(manager));
     }
 }
 
@@ -199,12 +203,12 @@ impl Drop for User<'_> {
     }
 }
 
-fn builder(database: &Arc<Database>, sessions_max: u32) -> r2d2::Builder<ReaderManager> {
+fn builder(database: &Arc<Database>, sessions_max: u32, wait: Duration) -> r2d2::Builder<ReaderManager> {
     r2d2::Pool::builder()
         .max_size(sessions_max)
         .min_idle(Some(1))
         .test_on_check_out(database.tests_sessions())
-        .connection_timeout(READER_WAIT)
+        .connection_timeout(wait)
         .error_handler(Box::new(Logged))
 }
 

@@ -37,6 +37,8 @@ pub struct StoreOptions {
     pub queue: QueueLimits,
     /// Sessions for queries over events, at most.
     pub readers_max: u32,
+    /// How long a reader waits for a session. After that the database counts as unreachable.
+    pub session_wait: Duration,
     /// Writing sessions on PostgreSQL. SQLite always has one.
     pub postgres_writers: usize,
     /// The groups into which projects are divided on PostgreSQL, each with an index of its own: at least one. `None`: as
@@ -56,6 +58,7 @@ impl Default for StoreOptions {
         Self {
             queue: QueueLimits::default(),
             readers_max: 8,
+            session_wait: Duration::from_secs(3),
             postgres_writers: 2,
             postgres_groups: None,
             indexing_interval: Duration::from_millis(100),
@@ -147,8 +150,8 @@ impl Store {
         Ok(Self {
             queue,
             commits,
-            lookups: ReaderPool::open(&database, LOOKUP_SESSIONS_MAX)?,
-            readers: ReaderPool::open(&database, options.readers_max)?,
+            lookups: ReaderPool::open(&database, LOOKUP_SESSIONS_MAX, options.session_wait)?,
+            readers: ReaderPool::open(&database, options.readers_max, options.session_wait)?,
             replica: None,
             database,
             options,
