@@ -5,6 +5,7 @@ A second implementation, made to be read: slow, recursive, and without a line in
 """
 import base64
 import hashlib
+import hmac
 import json
 import pathlib
 import sys
@@ -158,19 +159,62 @@ def open_checkpoint(note, key):
     return origin, int(size), base64.b64decode(root)
 
 
-FIELDS = ["deployment", "number", "due", "time", "every", "previous", "logs"]
+# The maps of tenants, as docs/ledger.md has them.
+
+
+def tag(key, *parts):
+    return hmac.new(key, b"".join(parts), hashlib.sha256).digest()
+
+
+def map_node(key, depth, prefix, leaves):
+    """The node at a position of the map, over leaves by their positions."""
+    if not leaves:
+        return tag(key, b"empty\n", bytes([depth]), prefix.to_bytes(8, "big"))
+    if depth == 64:
+        return leaves[prefix]
+    children = []
+    for child in (prefix * 2, prefix * 2 + 1):
+        below = {slot: leaf for slot, leaf in leaves.items() if slot >> (63 - depth) == child}
+        children.append(map_node(key, depth + 1, child, below))
+    return sha256(b"\x01" + b"".join(children))
+
+
+def tenant_map(secret, log, events):
+    """Root and binding of the map over events, each with its tenant."""
+    key, tenants, leaves = tag(secret, b"audit tenant map 1\n", log.encode()), {}, {}
+    for tenant_id, data in events:
+        tenants.setdefault(tenant_id, []).append(data)
+    for tenant_id, data in tenants.items():
+        label = sha256(b"audit tenant 1\n" + tag(key, b"salt\n", tenant_id.encode()) + tenant_id.encode())
+        leaf = sha256(b"\x00" + label + len(data).to_bytes(8, "big") + mth(data))
+        leaves[int.from_bytes(label[:8], "big")] = leaf
+    return map_node(key, 0, 0, leaves), tag(key, b"size\n", len(events).to_bytes(8, "big"))
+
+
+FIELDS = ["deployment", "number", "due", "time", "every", "previous"]
+
+
+def counted(name, lines):
+    """The lines behind the one that has their number, by log; takes all of them from the list."""
+    field, count = lines.pop(0).split(" ")
+    assert field == name
+    rows = [lines.pop(0).split(" ") for _ in range(int(count))]
+    by_log = {log: (int(size), *map(base64.b64decode, hashes)) for log, size, *hashes in rows}
+    assert list(by_log) == sorted(by_log) and len(by_log) == len(rows)
+    return by_log
 
 
 def open_anchor(note, key):
-    """The fields of an anchor, and size and root of each log."""
+    """The fields of an anchor; size and root of each log; size, root and binding of each map."""
     header, *lines = open_note(note, key).split("\n")
-    assert header == "audit-server anchor v1" and lines.pop() == ""
-    names, values = zip(*(line.split(" ") for line in lines[:7]))
+    assert header == "audit-server anchor v2" and lines.pop() == ""
+    names, values = zip(*(line.split(" ") for line in lines[:6]))
     fields = dict(zip(names, values))
-    heads = {log: (int(size), base64.b64decode(root)) for log, size, root in (line.split(" ") for line in lines[7:])}
-    assert list(names) == FIELDS and int(fields["logs"]) == len(heads) == len(lines) - 7
-    assert list(heads) == sorted(heads) and fields["deployment"] == key.split("+")[0]
-    return fields, heads
+    rest = lines[6:]
+    heads, maps = counted("logs", rest), counted("maps", rest)
+    assert list(names) == FIELDS and not rest and fields["deployment"] == key.split("+")[0]
+    assert all(size <= heads[log][0] for log, (size, _, _) in maps.items())
+    return fields, heads, maps
 
 
 def load(name):
@@ -245,7 +289,7 @@ def check_anchor():
     data = [n.to_bytes(4, "big") for n in range(300)]
     previous, number, sizes = "none", 0, {}
     for a in v["anchors"]:
-        fields, heads = open_anchor(a["note"], v["key"])
+        fields, heads, maps = open_anchor(a["note"], v["key"])
         digest = sha256(a["note"].encode())
         assert (fields["previous"], int(fields["number"])) == (previous, number + 1)
         assert a["note"].startswith(a["text"] + "\n\u2014 ") and a["sha256"] == digest.hex()
@@ -253,6 +297,9 @@ def check_anchor():
         assert a["file"] == due[:15] + "Z.anchor"
         for log, (size, root) in heads.items():
             assert root == mth(data[:size]) and size >= sizes.get(log, 1)
+        for log, (size, root, binding) in maps.items():
+            events = [(f"tenant-{n % 7}", data[n]) for n in range(size)]
+            assert (root, binding) == tenant_map(bytes.fromhex(v["tenant_map_secret"]), log, events)
         assert set(sizes) <= set(heads)
         previous, number = base64.b64encode(digest).decode(), number + 1
         sizes = {log: size for log, (size, _) in heads.items()}

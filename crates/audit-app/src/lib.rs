@@ -97,8 +97,8 @@ pub use keys::{KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyManager, MASTER_KEYS_MAX
 pub use log::{
     AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, AuditedTenantMap,
     Disclosure, EventProof, LogCheckpoint, LogKeyError, PlaceStatistics, SignerMemory, SignerMemoryError,
-    SigningError, SigningProgram, UnreachableQuorum, WitnessClient, WitnessReply, WitnessStatistics,
-    WitnessThreads, Witnesses,
+    SigningError, SigningProgram, StoredMapSecret, UnreachableQuorum, WitnessClient, WitnessReply,
+    WitnessStatistics, WitnessThreads, Witnesses,
 };
 pub use measured::Measured;
 pub use portal::{Logo, LogoError, Portal, PortalChange};
@@ -119,9 +119,9 @@ pub use telemetry::{
 };
 pub use usage::{Quota, Usage};
 pub use verify::{
-    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, CellDatabase, FINDINGS_MAX,
-    Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions, cells_of_deployment,
-    first_finding, keys_in_database, verify_anchors, verify_deployment, verify_log,
+    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap,
+    CellDatabase, FINDINGS_MAX, Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions,
+    cells_of_deployment, first_finding, keys_in_database, verify_anchors, verify_deployment, verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};

@@ -35,8 +35,8 @@ pub(crate) use roots::TileRoots;
 pub use rotation::LogKeyError;
 pub(crate) use signer::{KeyAccess, LogSigner, key_in, stored_keys, successors_in};
 pub(crate) use signing::Signing;
-pub use tenants::AuditedTenantMap;
-pub(crate) use tenants::{TenantMaps, stored_tenant_map_secret};
+pub(crate) use tenants::TenantMaps;
+pub use tenants::{AuditedTenantMap, StoredMapSecret};
 pub(crate) use witnessing::Witnessing;
 pub use witnessing::{
     LogCheckpoint, UnreachableQuorum, WitnessClient, WitnessReply, WitnessStatistics, WitnessThreads,

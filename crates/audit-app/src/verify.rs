@@ -14,11 +14,13 @@ mod tree;
 mod walk;
 
 use crate::error::{AppError, Result};
-use crate::log::{stored_keys, stored_tenant_map_secret, successors_in};
+use crate::log::{StoredMapSecret, stored_keys, successors_in};
 use crate::secrets::head_key_place;
 use crate::service::AuditLog;
+use anchors::MapWalk;
 pub use anchors::{
-    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredHeads, keys_in_database, verify_anchors,
+    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap,
+    keys_in_database, verify_anchors,
 };
 use audit_domain::{ProjectId, Timestamp};
 use audit_ledger::{
@@ -51,9 +53,9 @@ pub struct VerifyOptions {
     /// Events that were received before this time must be signed.
     pub signed_before: Option<Timestamp>,
     /// What anchors show of the logs.
-    pub anchored: AnchoredHeads,
+    pub anchored: AnchoredLogs,
     /// The secret that blinds the maps of tenants; by default the one in the database.
-    pub tenant_map_secret: Option<[u8; TenantMapKey::BYTES]>,
+    pub tenant_map_secret: Option<StoredMapSecret>,
 }
 
 /// The report on one ledger.
@@ -134,7 +136,7 @@ impl AuditLog {
             encryption: self.settings.encryption.clone(),
             tenant_map_secret: self
                 .home_store
-                .read(|reader| stored_tenant_map_secret(reader, &self.settings.encryption))?,
+                .read(|reader| StoredMapSecret::read(reader, &self.settings.encryption).map(Some))?,
             head_keys: self.home_store.read(|reader| {
                 head_key(reader, &options.head_keys, &self.settings.encryption).map(Vec::from_iter)
             })?,
@@ -164,7 +166,7 @@ pub fn verify_deployment(
             None if cells.len() == 1 => Vec::new(),
             None => stored_keys(reader, &options.encryption)?,
         };
-        let tenant_map_secret = stored_tenant_map_secret(reader, &options.encryption)?;
+        let tenant_map_secret = StoredMapSecret::read(reader, &options.encryption)?;
         let head_key = head_key(reader, &options.head_keys, &options.encryption)?;
         Ok::<_, AppError>(Home {
             placed,
@@ -176,7 +178,7 @@ pub fn verify_deployment(
     let options = VerifyOptions {
         key: home.keys.first().cloned(),
         followed: home.keys,
-        tenant_map_secret: home.tenant_map_secret,
+        tenant_map_secret: Some(home.tenant_map_secret),
         head_keys: Vec::from_iter(home.head_key),
         ..options.clone()
     };
@@ -240,7 +242,7 @@ struct Home {
     placed: Option<CellId>,
     /// The key of the log, and those that it has followed.
     keys: Vec<VerifierKey>,
-    tenant_map_secret: Option<[u8; TenantMapKey::BYTES]>,
+    tenant_map_secret: StoredMapSecret,
     /// The key of the heads of all cells.
     head_key: Option<HeadKey>,
 }
@@ -267,8 +269,8 @@ pub fn verify_log(
         key_problem: problem,
         head_key: head_key(reader, &options.head_keys, &options.encryption)?,
         tenant_map_secret: match options.tenant_map_secret {
-            Some(secret) => Some(secret),
-            None => stored_tenant_map_secret(reader, &options.encryption)?,
+            Some(secret) => secret,
+            None => StoredMapSecret::read(reader, &options.encryption)?,
         },
         // If every event is at its position and the counts match, there are no stray events to search for.
         is_complete: options.project_id.is_none() && reader.has_no_strays()?,
@@ -336,7 +338,7 @@ struct Verification<'a> {
     keys: &'a [VerifierKey],
     key_problem: Option<Problem>,
     head_key: Option<HeadKey>,
-    tenant_map_secret: Option<[u8; TenantMapKey::BYTES]>,
+    tenant_map_secret: StoredMapSecret,
     is_complete: bool,
     total: u64,
     done: u64,
@@ -358,12 +360,19 @@ impl Verification<'_> {
             .into_iter()
             .flatten()
             .map(|checkpoint| checkpoint.head().size);
-        let anchored = self.options.anchored.get(&name).map_or(&[][..], Vec::as_slice);
-        let sizes = sizes.chain(anchored.iter().map(|anchored| anchored.head.size));
+        let nothing = AnchoredLog::default();
+        let anchored = self.options.anchored.get(&name).unwrap_or(&nothing);
+        let sizes = sizes.chain(anchored.heads.iter().map(|anchored| anchored.head.size));
         let tenant_map = reader.tenant_map(ledger.ledger_id)?;
         let sizes = sizes.chain([signed.unwrap_or(0)]);
         let mut walk = Walk::new(reader, ledger, size, self.head_key.as_ref(), sizes);
-        walk.tenants = tenant_map.map(TenantWalk::new);
+        let map_key = match &self.tenant_map_secret {
+            StoredMapSecret::Known(secret) => Some(TenantMapKey::of_log(secret, &name)),
+            StoredMapSecret::Missing | StoredMapSecret::Sealed => None,
+        };
+        let are_maps_verified = !matches!(self.tenant_map_secret, StoredMapSecret::Sealed);
+        walk.tenants = tenant_map.filter(|_| are_maps_verified).map(TenantWalk::new);
+        walk.maps = map_key.as_ref().and_then(|key| MapWalk::new(&anchored.maps, key));
         if ledger.size < 0 {
             walk.findings.add(Finding::log(Problem::Size(ledger.size)));
         }
@@ -390,7 +399,10 @@ impl Verification<'_> {
                 None => {}
             }
         }
-        walk.check_anchored(anchored, size);
+        let confirmed = walk.check_anchored(&anchored.heads, size);
+        if are_maps_verified {
+            walk.check_anchored_maps(&anchored.maps, map_key.as_ref(), confirmed);
+        }
         if let (Some(column), Some(signed)) = (ledger.checkpoint_size, signed)
             && column != signed.cast_signed()
         {
@@ -403,11 +415,9 @@ impl Verification<'_> {
         walk.check_stray_tiles()?;
         walk.check_alerts()?;
         if let Some(tenants) = walk.tenants.take() {
-            let of_map = self.tenant_map_secret.as_ref();
-            let of_map = of_map.map(|secret| TenantMapKey::of_log(secret, &name));
             let keys = TenantKeys {
                 of_heads: self.head_key.as_ref(),
-                of_map: of_map.as_ref(),
+                of_map: map_key.as_ref(),
             };
             walk.check_tenants(&tenants, keys)?;
         }
@@ -469,8 +479,8 @@ impl Verification<'_> {
                 gone.insert(name, (signed, Problem::LogGone));
             }
         }
-        for (name, heads) in &self.options.anchored {
-            if let Some(last) = heads.last() {
+        for (name, log) in &self.options.anchored {
+            if let Some(last) = log.heads.last() {
                 let problem = Problem::AnchoredGone(Arc::clone(&last.anchor));
                 gone.insert(name, (Some(last.head.size), problem));
             }

@@ -1,7 +1,8 @@
-//! Anchors: the heads of all logs of a deployment at one time, in one signed note that names the note before it.
+//! Anchors: the heads of all logs of a deployment at one time, and their maps of tenants, in one signed note that names the note
+//! before it.
 //!
-//! A stored anchor contradicts every later database in which one of its logs is gone, shorter or different. Anchors form a
-//! chain, so one of them stands for all before it.
+//! A stored anchor contradicts every later database in which one of its logs is gone, shorter or different, and every other map
+//! of tenants of the same events. Anchors form a chain, so one of them stands for all before it.
 
 use crate::hash::Hash;
 use crate::key::{KeyName, SigningKey, VerifierKey, signature_line};
@@ -31,6 +32,19 @@ pub struct Anchor {
     pub previous: Option<AnchorDigest>,
     /// The head of each log that has had an event, by project and environment.
     pub heads: BTreeMap<String, TreeHead>,
+    /// The maps of tenants of these logs that are in use, by project and environment. None has more events than its log.
+    pub maps: BTreeMap<String, AnchoredMap>,
+}
+
+/// The map of tenants over the first events of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnchoredMap {
+    /// The number of events.
+    pub size: u64,
+    /// The root of the map.
+    pub root: Hash,
+    /// Binds the map to its size, as in its own note: see [`crate::TenantMapKey::binding`].
+    pub binding: Hash,
 }
 
 /// An anchor with a valid signature by a trusted key. It can only be made by signing or by verifying.
@@ -89,12 +103,20 @@ pub enum AnchorChainError {
         /// How its head contradicts the one before.
         error: HistoryError,
     },
+    /// The map of tenants of a log is missing, has fewer events, or is another one of the same events.
+    #[error("{log}: its map of tenants {problem}")]
+    Map {
+        /// Project and environment.
+        log: String,
+        /// How it contradicts the one before.
+        problem: &'static str,
+    },
 }
 
 impl Anchor {
     /// The first line of the format.
-    pub const HEADER: &str = "audit-server anchor v1";
-    /// Most bytes of an anchor: some 600,000 logs.
+    pub const HEADER: &str = "audit-server anchor v2";
+    /// Most bytes of an anchor: some 600,000 logs, or 260,000 with a map each.
     pub const BYTES_MAX: usize = 64 * 1024 * 1024;
 
     /// Parses the text of an anchor. Do not trust the result: it is not verified. See [`SignedAnchor::open`].
@@ -124,6 +146,13 @@ impl Anchor {
             let (name, head) = lines.next("the name, size and root of a log", parse_head)?;
             heads.insert(name, head);
         }
+        let count = lines.field("maps", parse_number)?;
+        let mut maps = BTreeMap::new();
+        for _ in 0..count {
+            let of_log = |line| parse_map(line).filter(|(name, map)| is_within(*map, heads.get(name)));
+            let (name, map) = lines.next("the map of tenants of a log", of_log)?;
+            maps.insert(name, map);
+        }
         let anchor = Self {
             deployment,
             number,
@@ -132,6 +161,7 @@ impl Anchor {
             every_seconds,
             previous,
             heads,
+            maps,
         };
         // Other encodings of the same content would give it several digests.
         match anchor.to_string() == text {
@@ -173,6 +203,10 @@ impl fmt::Display for Anchor {
         writeln!(formatter, "logs {}", self.heads.len())?;
         for (name, head) in &self.heads {
             writeln!(formatter, "{name} {} {}", head.size, head.root)?;
+        }
+        writeln!(formatter, "maps {}", self.maps.len())?;
+        for (name, map) in &self.maps {
+            writeln!(formatter, "{name} {} {} {}", map.size, map.root, map.binding)?;
         }
         Ok(())
     }
@@ -218,6 +252,17 @@ fn parse_head(line: &str) -> Option<(String, TreeHead)> {
     let root = root.parse().ok()?;
     let is_size = RangeError::check_size(size).is_ok();
     (is_size && !is_empty).then(|| (name.to_owned(), TreeHead { size, root }))
+}
+
+fn parse_map(line: &str) -> Option<(String, AnchoredMap)> {
+    let (line, binding) = line.rsplit_once(' ')?;
+    let (name, TreeHead { size, root }) = parse_head(line)?;
+    let binding = binding.parse().ok()?;
+    Some((name, AnchoredMap { size, root, binding }))
+}
+
+fn is_within(map: AnchoredMap, head: Option<&TreeHead>) -> bool {
+    head.is_some_and(|head| map.size <= head.size)
 }
 
 impl AnchorDigest {
@@ -272,8 +317,8 @@ impl SignedAnchor {
     }
 
     /// Checks that `later` may come after this anchor: its number and its time are higher, it names this one if it is the
-    /// next one, and each log is still there and at least as large. Whether a larger log begins with the same events can only
-    /// be checked with its tree.
+    /// next one, and each log and each map is still there and at least as large. Whether a larger log begins with the same
+    /// events can only be checked with its tree.
     ///
     /// # Errors
     /// [`AnchorChainError`] names the contradiction.
@@ -297,7 +342,27 @@ impl SignedAnchor {
                 error,
             })?;
         }
-        Ok(())
+        before.maps.iter().try_for_each(|(log, map)| {
+            let problem = map.contradiction(after.maps.get(log));
+            problem.map_or(Ok(()), |problem| {
+                let log = log.clone();
+                Err(AnchorChainError::Map { log, problem })
+            })
+        })
+    }
+}
+
+impl AnchoredMap {
+    /// How a later map of the same log contradicts this one.
+    fn contradiction(&self, later: Option<&Self>) -> Option<&'static str> {
+        match later {
+            None => Some("is missing"),
+            Some(later) if later.size < self.size => Some("has fewer events"),
+            Some(later) if later.size == self.size && later != self => {
+                Some("is another one of the same events")
+            }
+            Some(_) => None,
+        }
     }
 }
 

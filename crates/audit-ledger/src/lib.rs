@@ -73,7 +73,7 @@ mod tile;
 mod tlog_proof;
 mod witness;
 
-pub use anchor::{Anchor, AnchorChainError, AnchorDigest, AnchorError, SignedAnchor};
+pub use anchor::{Anchor, AnchorChainError, AnchorDigest, AnchorError, AnchoredMap, SignedAnchor};
 pub use auditor::{Auditor, Replay};
 pub use checkpoint::{Checkpoint, CheckpointError, Origin, SignedCheckpoint};
 pub use cosignature::{Cosignature, WitnessKey, WitnessSigner};
@@ -93,8 +93,8 @@ pub use rotation::{KeyRotation, KeyRotationError, key_predecessors, key_successo
 pub use subtree::{Subtree, TREE_LEAVES_MAX};
 pub use tenants::{
     BUCKET_DEPTH, CompletenessError, MAP_DEPTH, MapError, MapPart, MapTile, MapTileId, SignedTenantMap,
-    TenantLabel, TenantLogs, TenantMapHead, TenantMapKey, TenantMapNoteError, TenantPath, TenantProof,
-    TenantSalt,
+    TenantLabel, TenantLogs, TenantMapHead, TenantMapKey, TenantMapNoteError, TenantMapReplay, TenantPath,
+    TenantProof, TenantSalt,
 };
 pub use tile::{MissingTile, Tile, TileError, TileId, TileSet, entry_bundle};
 pub use tlog_proof::{TlogProof, TlogProofError, TlogProofTextError};

@@ -15,7 +15,7 @@ use crate::{Hash, HashTextError, TreeHead};
 pub use map::{BUCKET_DEPTH, MAP_DEPTH, MapError, MapPart, MapTile, MapTileId, TenantPath};
 pub use note::{SignedTenantMap, TenantMapHead, TenantMapNoteError};
 pub use proof::{CompletenessError, TenantProof};
-pub use replay::TenantLogs;
+pub use replay::{TenantLogs, TenantMapReplay};
 use ring::hmac;
 use sha2::{Digest, Sha256};
 use std::fmt;

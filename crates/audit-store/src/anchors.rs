@@ -8,7 +8,7 @@ use crate::append::LedgerId;
 use crate::database::{insert_or_ignore, on_either};
 use crate::error::Result;
 use crate::ledgers::name_of;
-use crate::schema::{anchors, ledgers, log_checkpoints};
+use crate::schema::{anchors, ledgers, log_checkpoints, tenant_maps};
 use audit_domain::Timestamp;
 use diesel::dsl::max;
 use diesel::prelude::*;
@@ -64,6 +64,8 @@ pub struct PublishedCheckpoint {
     pub name: String,
     /// The signed note.
     pub note: String,
+    /// Whether the ledger has a map of tenants.
+    pub has_map: bool,
 }
 
 impl AnchorStage {
@@ -130,6 +132,8 @@ fn read_stored((number, due_at, document, time_stamp): (i64, i64, String, Option
     }
 }
 
+type CheckpointColumns = (i64, String, String, String, Option<i64>);
+
 #[expect(
     clippy::missing_errors_doc,
     reason = "all fail only when the database cannot be queried"
@@ -171,8 +175,9 @@ impl Reader<'_> {
         after: Option<LedgerId>,
         limit: i64,
     ) -> Result<Vec<PublishedCheckpoint>> {
-        let rows: Vec<(i64, String, String, String)> = ledgers::table
+        let rows: Vec<CheckpointColumns> = ledgers::table
             .inner_join(log_checkpoints::table.on(log_checkpoints::ledger_id.eq(ledgers::id)))
+            .left_join(tenant_maps::table.on(tenant_maps::ledger_id.eq(ledgers::id)))
             .filter(ledgers::id.gt(after.map_or(0, |ledger_id| ledger_id.0)))
             .filter(ledgers::configuration_version.ne(0))
             .order(ledgers::id)
@@ -182,12 +187,14 @@ impl Reader<'_> {
                 ledgers::project_id,
                 ledgers::environment,
                 log_checkpoints::note,
+                tenant_maps::ledger_id.nullable(),
             ))
             .load(self.session())?;
-        let read = |(id, project_id, environment, note): (i64, String, String, String)| PublishedCheckpoint {
+        let read = |(id, project_id, environment, note, map): CheckpointColumns| PublishedCheckpoint {
             ledger_id: LedgerId(id),
             name: name_of(&project_id, &environment),
             note,
+            has_map: map.is_some(),
         };
         Ok(rows.into_iter().map(read).collect())
     }

@@ -56,7 +56,7 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(ledgers, log_checkpoints, log_cosigned, log_tiles);
+diesel::allow_tables_to_appear_in_same_query!(ledgers, log_checkpoints, log_cosigned, log_tiles, tenant_maps);
 
 diesel::table! {
     anchors (number) {

@@ -1,6 +1,7 @@
 //! Anchors: made once in each interval, sent to every place, and enough to detect what was done to the database.
 
 mod lost;
+mod maps;
 mod places;
 
 use super::{STATE_DIRECTORY, stop, store_events, text_of};

@@ -10,7 +10,8 @@ use audit_ledger::{
 use audit_tests::process::Exit;
 use audit_tests::{
     Client, Database, DatabaseKind, Finished, Organization, Server, Stream, command_line, command_line_on,
-    event_with, on_both_databases, python, run, run_python, shared_head_key, temporary_directory,
+    command_line_with, event_with, on_both_databases, python, run, run_python, shared_head_key,
+    temporary_directory,
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ on_both_databases! {
     a_forged_map_is_found_and_computed_again,
     a_map_that_was_signed_without_an_event_is_found_by_an_auditor,
     maps_continue_after_a_kill,
+    a_map_is_not_verified_without_the_encryption_key,
 }
 
 fn key(project: &Client) -> String {
@@ -469,8 +471,17 @@ fn one_leaf() -> Vec<u8> {
     tree.encode()
 }
 
+/// The key of the map of a case, which is computed.
+pub(super) fn map_key_of(case: &Case) -> TenantMapKey {
+    let (server, project) = case.start();
+    let shown = project.get("/log/tenants").send().expect_status(200);
+    assert_eq!(shown["size"], EVENTS);
+    stop(server);
+    TenantMapKey::from_base64(&shown.text("key")).expect("a key")
+}
+
 /// Whoever has the database and the key of the heads has a map signed that lacks an event.
-fn forge_map(case: &Case, map_key: &TenantMapKey, lacking: usize) {
+pub(super) fn forge_map(case: &Case, map_key: &TenantMapKey, lacking: usize) {
     let (mut logs, mut log) = (TenantLogs::default(), Frontier::new());
     for (seq, event) in case.events.iter().enumerate() {
         log.append(leaf_of(event));
@@ -513,14 +524,7 @@ fn forge_map(case: &Case, map_key: &TenantMapKey, lacking: usize) {
 
 fn a_map_that_was_signed_without_an_event_is_found_by_an_auditor(database: DatabaseKind) {
     let case = Case::fresh(database);
-    // The auditor of this case has had the map computed.
-    let map_key = {
-        let (server, project) = case.start();
-        let shown = project.get("/log/tenants").send().expect_status(200);
-        assert_eq!(shown["size"], EVENTS);
-        stop(server);
-        TenantMapKey::from_base64(&shown.text("key")).expect("a key")
-    };
+    let map_key = map_key_of(&case);
     forge_map(&case, &map_key, 7);
     let found = verify(&case.database);
     assert_eq!(found.exit, Exit::Code(1), "{found:?}");
@@ -640,4 +644,22 @@ fn maps_continue_after_a_kill(kind: DatabaseKind) {
     stop(server);
     let verified = command_line_on(&database, &["log", "verify"]);
     assert_eq!(verified.exit, Exit::Code(0), "{verified:?}");
+}
+
+fn a_map_is_not_verified_without_the_encryption_key(kind: DatabaseKind) {
+    let (database, memory) = (Database::create(kind), temporary_directory("memory-"));
+    let key = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+    let environment = [(STATE_DIRECTORY, text_of(&memory)), ("AUDIT_ENCRYPTION_KEY", key)];
+    let server = Server::start(&database, &environment);
+    let organization = Organization::create(&server, "enterprise");
+    let project = organization.project();
+    store(&project, &events_of("acme", 3));
+    project.get("/log/tenants").send().expect_status(200);
+    let log_key = self::key(&project);
+    stop(server);
+    let arguments = ["log", "verify", "--verifier-key", &log_key];
+    let on_database = [&arguments[..], &["--database-url", database.url()]].concat();
+    command_line_with(&on_database, &environment).success();
+    // A machine with the public key alone.
+    command_line_on(&database, &arguments).success();
 }

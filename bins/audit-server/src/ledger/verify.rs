@@ -30,7 +30,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
     let scope = audit_app::VerifyOptions {
         anchored: anchors
             .as_ref()
-            .map_or_else(Default::default, |anchors| anchors.heads.clone()),
+            .map_or_else(Default::default, |anchors| anchors.logs.clone()),
         project_id: options.project,
         key,
         encryption: database.keys()?.clone(),

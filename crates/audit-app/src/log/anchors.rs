@@ -1,18 +1,20 @@
-//! Anchors: at a fixed point of each interval, the heads of all logs of the deployment, signed and sent to places outside of it.
+//! Anchors: at a fixed point of each interval, the heads of all logs of the deployment and their maps of tenants, signed and sent
+//! to places outside of it.
 //!
 //! An anchor is stored in the database before it is sent. Every node tries to make it and to send it; the database lets one
-//! succeed. A head that was anchored once stays in the following anchors: what is lost or hidden here later, they still show.
+//! succeed. A head or map that was anchored once stays in the following anchors: what is lost or hidden here later, they still
+//! show.
 
+mod logs;
 mod lost;
 mod places;
 mod sending;
 
-use super::{LogSigner, head_of};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
-use audit_ledger::{Anchor, AnchorDigest, TreeHead};
-use audit_store::{CellId, StoredAnchor};
+use audit_ledger::{Anchor, AnchorDigest};
+use audit_store::StoredAnchor;
 use parking_lot::Mutex;
 use places::PlaceStates;
 pub use places::{AnchorPlace, AnchorPlaces, AnchorWebhook, PlaceStatistics};
@@ -20,11 +22,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-
-/// The checkpoints that one statement reads.
-const PAGE_CHECKPOINTS: i64 = 1_000;
-
-type Heads = BTreeMap<String, TreeHead>;
 
 /// What this process knows of anchors.
 #[derive(Debug, Default)]
@@ -122,7 +119,7 @@ impl AuditLog {
         now: Timestamp,
     ) -> Result<()> {
         let signer = self.log_signer()?;
-        let heads = self.heads_to_anchor(signer, last)?;
+        let logs = self.logs_to_anchor(signer, last)?;
         let (number, due) = (last.map_or(0, |last| last.number) + 1, every.start(now));
         let signed = signer.sign_anchor(Anchor {
             deployment: signer.verifier().name().clone(),
@@ -131,7 +128,8 @@ impl AuditLog {
             time: now,
             every_seconds: every.seconds,
             previous: last.map(|last| AnchorDigest::of_note(&last.document)),
-            heads,
+            heads: logs.heads,
+            maps: logs.maps,
         })?;
         let (bytes, logs) = (signed.note().len(), signed.anchor().heads.len());
         if bytes > Anchor::BYTES_MAX {
@@ -146,85 +144,6 @@ impl AuditLog {
             log::debug!("anchor {number} has {logs} logs");
         }
         Ok(())
-    }
-
-    /// The head of every log that has had an event. No head is behind that of the last anchor.
-    fn heads_to_anchor(self: &Arc<Self>, signer: &LogSigner, last: Option<&StoredAnchor>) -> Result<Heads> {
-        let mut heads = last.map_or_else(Heads::new, |last| anchored_before(signer, last));
-        self.add_heads(signer, &mut heads)?;
-        for cell in self.cells()?.iter().filter(|cell| cell.id != CellId::HOME) {
-            let added = self
-                .cell(cell.id)
-                .and_then(|service| service.add_heads(signer, &mut heads));
-            if let Err(error) = added {
-                log::warn!(
-                    "the anchor has the former heads of the cell {}, which cannot be read: {error}",
-                    cell.name
-                );
-            }
-        }
-        Ok(heads)
-    }
-
-    /// Signs what this cell has not signed yet, and adds the heads of its logs.
-    fn add_heads(&self, signer: &LogSigner, heads: &mut Heads) -> Result<()> {
-        let mut after = None;
-        loop {
-            after = self.sign_unsigned(after, None)?;
-            if after.is_none() {
-                break;
-            }
-        }
-        let mut after = None;
-        loop {
-            let page = self
-                .store
-                .read(|reader| reader.published_checkpoints(after, PAGE_CHECKPOINTS))?;
-            for row in &page {
-                for head in self.signed_heads(signer, &row.name, &row.note)? {
-                    add(heads, &row.name, head);
-                }
-            }
-            match page.last() {
-                Some(last) if page.len() as i64 == PAGE_CHECKPOINTS => after = Some(last.ledger_id),
-                _ => return Ok(()),
-            }
-        }
-    }
-
-    /// The heads of a log that this deployment has signed, as far as this node can tell: the published one, and the one that it
-    /// remembers. A published one that was tampered with does not count.
-    fn signed_heads(&self, signer: &LogSigner, name: &str, published: &str) -> Result<Vec<TreeHead>> {
-        let origin = signer.origin(name)?;
-        let known = self.signing.known(&origin);
-        let mut heads = Vec::new();
-        if let Some(known) = known.as_deref() {
-            heads.push(head_of(known)?);
-        }
-        if known.as_deref() != Some(published) {
-            heads.extend(signer.open(published, &origin).ok().map(|opened| *opened.head()));
-        }
-        Ok(heads)
-    }
-}
-
-/// The heads of the last anchor. None where its log was renamed since, or it was tampered with.
-fn anchored_before(signer: &LogSigner, last: &StoredAnchor) -> Heads {
-    match signer.open_anchor(&last.document) {
-        Ok(opened) => opened.anchor().heads.clone(),
-        Err(error) => {
-            let number = last.number;
-            log::warn!("anchor {number} in the database is not one that the log's key has signed: {error}");
-            Heads::new()
-        }
-    }
-}
-
-/// Adds the head of a log, unless there is a larger one.
-fn add(heads: &mut Heads, name: &str, head: TreeHead) {
-    let is_larger = heads.get(name).is_none_or(|before| before.size < head.size);
-    if head.size > 0 && is_larger {
-        heads.insert(name.to_owned(), head);
     }
 }
 
@@ -258,19 +177,5 @@ mod tests {
                 "{other}"
             );
         }
-    }
-
-    #[test]
-    fn the_larger_head_is_anchored() {
-        let head = |size| TreeHead {
-            size,
-            root: audit_ledger::Hash::of_leaf(&[]),
-        };
-        let mut heads = Heads::new();
-        for size in [0, 3, 2, 5, 4] {
-            add(&mut heads, "p/live", head(size));
-        }
-        add(&mut heads, "p/test", head(0));
-        assert_eq!(heads, Heads::from([("p/live".to_owned(), head(5))]));
     }
 }

@@ -17,11 +17,14 @@ use crate::secrets::ServiceSecret;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{KeyHolder, Principal, Readers};
 use audit_domain::{Timestamp, ViewerRoute, ViewerTier, Violations};
-use audit_ledger::{Checkpoint, Origin, TenantMapHead, TenantMapKey, TenantProof, TlogProof, TreeHead};
+use audit_ledger::{
+    AnchoredMap, Checkpoint, Origin, TenantMapHead, TenantMapKey, TenantProof, TlogProof, TreeHead,
+};
 use audit_secrets::{KeyRing, OpenError};
 use audit_store::{Deployment, LedgerId, LoggedEvent, StoreError, TenantMapState};
 pub(crate) use growth::TenantMaps;
 use notes::NOTE_SECONDS;
+use std::fmt;
 
 /// The secret that blinds the maps.
 const SECRET: ServiceSecret = ServiceSecret::TenantMaps;
@@ -138,6 +141,19 @@ impl AuditLog {
                 key: map.log.key.clone(),
                 note: self.sign_map(map, now, None)?,
             })
+        })
+    }
+
+    /// The map of a log that has all events of its checkpoint, and the head of the log with these events.
+    pub(super) fn map_to_anchor(&self, ledger_id: LedgerId, name: &str) -> Result<(TreeHead, AnchoredMap)> {
+        self.with_tenant_map(&self.mapped_log_of(ledger_id, name.to_owned())?, 0, |map| {
+            let head = map.state.log.head();
+            let anchored = AnchoredMap {
+                size: head.size,
+                root: map.state.root,
+                binding: map.log.key.binding(head.size),
+            };
+            Ok((head, anchored))
         })
     }
 
@@ -262,22 +278,40 @@ impl AuditLog {
     }
 }
 
-/// The secret that blinds the maps of a deployment, to verify them; `None` where its home database has none, or where the encryption key
-/// is not at hand.
-pub(crate) fn stored_tenant_map_secret(
-    reader: &mut audit_store::Reader<'_>,
-    keys: &KeyRing,
-) -> Result<Option<[u8; TenantMapKey::BYTES]>> {
-    let Some(stored) = reader.secret(SECRET.name())? else {
-        return Ok(None);
-    };
-    match SECRET.open(&stored, &keys.clone().accepting_plain()) {
-        Ok(secret) => Ok(Some(*secret.as_bytes())),
-        Err(AppError::SealedSecret(failure)) if failure.error == OpenError::NeedsKey => {
-            log::warn!("the encryption key is not here, so the tenants of events are not verified");
-            Ok(None)
+/// The secret that blinds the maps of a deployment, as its home database has it.
+#[derive(Clone, Copy)]
+pub enum StoredMapSecret {
+    /// There is none.
+    Missing,
+    /// The encryption key is not at hand, so maps cannot be verified.
+    Sealed,
+    /// The secret.
+    Known([u8; TenantMapKey::BYTES]),
+}
+
+impl StoredMapSecret {
+    pub(crate) fn read(reader: &mut audit_store::Reader<'_>, keys: &KeyRing) -> Result<Self> {
+        let Some(stored) = reader.secret(SECRET.name())? else {
+            return Ok(Self::Missing);
+        };
+        match SECRET.open(&stored, &keys.clone().accepting_plain()) {
+            Ok(secret) => Ok(Self::Known(*secret.as_bytes())),
+            Err(AppError::SealedSecret(failure)) if failure.error == OpenError::NeedsKey => {
+                log::warn!("the encryption key is not here, so the tenants of events are not verified");
+                Ok(Self::Sealed)
+            }
+            Err(error) => Err(error),
         }
-        Err(error) => Err(error),
+    }
+}
+
+impl fmt::Debug for StoredMapSecret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Missing => "Missing",
+            Self::Sealed => "Sealed",
+            Self::Known(_) => "Known(…)",
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Anchors as the trusted copy: what they show of each log, for the comparison with the database.
+//! Anchors as the trusted copy: what they show of each log and its map of tenants, for the comparison with the database.
 
 use super::finding::{Finding, Problem};
 use super::walk::Walk;
@@ -6,7 +6,9 @@ use crate::error::Result;
 use crate::log::stored_keys;
 use audit_anchors::{TimeStamp, TimeStampRoots};
 use audit_domain::Timestamp;
-use audit_ledger::{AnchorError, SignedAnchor, TreeHead, VerifierKey};
+use audit_ledger::{
+    AnchorError, AnchoredMap, Hash, SignedAnchor, TenantMapKey, TenantMapReplay, TreeHead, VerifierKey,
+};
 use audit_secrets::KeyRing;
 use audit_store::{DatabaseUrl, inspect};
 use std::collections::BTreeMap;
@@ -36,8 +38,26 @@ pub struct AnchoredHead {
     pub anchor: Arc<str>,
 }
 
-/// The heads of each log, by project and environment, in the order of the anchors.
-pub type AnchoredHeads = BTreeMap<String, Vec<AnchoredHead>>;
+/// A map of tenants in an anchor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnchoredTenantMap {
+    /// Size, root and binding.
+    pub map: AnchoredMap,
+    /// The name of the first anchor that has it.
+    pub anchor: Arc<str>,
+}
+
+/// What anchors have of a log, in the order of the anchors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnchoredLog {
+    /// Its heads.
+    pub heads: Vec<AnchoredHead>,
+    /// Its maps of tenants.
+    pub maps: Vec<AnchoredTenantMap>,
+}
+
+/// What anchors have of each log, by project and environment.
+pub type AnchoredLogs = BTreeMap<String, AnchoredLog>;
 
 /// What is wrong with an anchor, or with the one before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +81,8 @@ pub struct AnchorReport {
     pub findings: Vec<AnchorFinding>,
     /// Intervals without an anchor, and clocks that differ. They may have harmless causes.
     pub notes: Vec<String>,
-    /// The heads of the anchors that a key has signed.
-    pub heads: AnchoredHeads,
+    /// What the anchors that a key has signed have of the logs.
+    pub logs: AnchoredLogs,
 }
 
 /// The keys in the database that verify anchors and checkpoints, the present one first.
@@ -106,7 +126,7 @@ pub fn verify_anchors(
         report.range = Some((due(first), due(last)));
     }
     for (file, signed) in &opened {
-        report.add_heads(&file.name, signed);
+        report.add_logs(&file.name, signed);
     }
     report
 }
@@ -178,10 +198,10 @@ impl AnchorReport {
         }
     }
 
-    fn add_heads(&mut self, name: &str, signed: &SignedAnchor) {
+    fn add_logs(&mut self, name: &str, signed: &SignedAnchor) {
         let anchor: Arc<str> = name.into();
         for (log, head) in &signed.anchor().heads {
-            let heads = self.heads.entry(log.clone()).or_default();
+            let heads = &mut self.logs.entry(log.clone()).or_default().heads;
             if heads.last().is_none_or(|last| last.head != *head) {
                 heads.push(AnchoredHead {
                     head: *head,
@@ -189,13 +209,57 @@ impl AnchorReport {
                 });
             }
         }
+        for (log, map) in &signed.anchor().maps {
+            let maps = &mut self.logs.entry(log.clone()).or_default().maps;
+            if maps.last().is_none_or(|last| last.map != *map) {
+                maps.push(AnchoredTenantMap {
+                    map: *map,
+                    anchor: Arc::clone(&anchor),
+                });
+            }
+        }
+    }
+}
+
+/// The maps of tenants at the sizes that anchors have, computed from the events.
+pub(super) struct MapWalk {
+    replay: TenantMapReplay,
+    size: u64,
+    /// The root at each of the sizes, as far as no event before it is missing.
+    roots: BTreeMap<u64, Option<Hash>>,
+    is_complete: bool,
+}
+
+impl MapWalk {
+    /// None where anchors have no map.
+    pub(super) fn new(maps: &[AnchoredTenantMap], key: &TenantMapKey) -> Option<Self> {
+        let roots: BTreeMap<_, _> = maps.iter().map(|anchored| (anchored.map.size, None)).collect();
+        (!roots.is_empty()).then(|| Self {
+            replay: TenantMapReplay::new(key.clone()),
+            size: 0,
+            roots,
+            is_complete: true,
+        })
+    }
+
+    /// Adds the next event; none where it is missing or cannot be read.
+    pub(super) fn append(&mut self, event: Option<(&str, Hash)>) {
+        let Some((tenant_id, leaf)) = event.filter(|_| self.is_complete) else {
+            self.is_complete = false;
+            return;
+        };
+        self.replay.append(tenant_id, leaf);
+        self.size += 1;
+        if let Some(root) = self.roots.get_mut(&self.size) {
+            *root = Some(self.replay.root());
+        }
     }
 }
 
 impl Walk<'_, '_> {
     /// Compares the tree with what anchors show of the log. Of each kind the first contradiction is found: the anchors after
-    /// it have the same.
-    pub(super) fn check_anchored(&mut self, heads: &[AnchoredHead], size: u64) {
+    /// it have the same. Returns the number of events that the anchors confirm.
+    pub(super) fn check_anchored(&mut self, heads: &[AnchoredHead], size: u64) -> u64 {
         let cut_off = heads.iter().find(|anchored| anchored.head.size > size);
         if let Some(anchored) = cut_off {
             let problem = Problem::AnchoredCutOff(Arc::clone(&anchored.anchor));
@@ -211,9 +275,39 @@ impl Walk<'_, '_> {
                     let problem = Problem::AnchoredDifferent(Arc::clone(&anchored.anchor));
                     let range = verified.min(size - 1)..size;
                     self.findings.add(Finding::events(range, problem));
-                    return;
+                    break;
                 }
                 None => {}
+            }
+        }
+        verified
+    }
+
+    /// Compares the maps of tenants in anchors with those of the events. `confirmed` events are the ones that were anchored: a map
+    /// of more events may differ because of them. The first contradiction is found.
+    pub(super) fn check_anchored_maps(
+        &mut self,
+        maps: &[AnchoredTenantMap],
+        key: Option<&TenantMapKey>,
+        confirmed: u64,
+    ) {
+        let walked = self.maps.take();
+        let root_at = |size| {
+            walked
+                .as_ref()
+                .and_then(|walked| walked.roots.get(&size).copied()?)
+        };
+        for AnchoredTenantMap { map, anchor } in maps {
+            if key.is_none_or(|key| key.binding(map.size) != map.binding) {
+                let problem = Problem::AnchoredMapSecret(Arc::clone(anchor));
+                self.findings.add(Finding::log(problem));
+                return;
+            }
+            let is_other = root_at(map.size).is_some_and(|root| root != map.root);
+            if is_other && map.size <= confirmed {
+                let problem = Problem::AnchoredMap(Arc::clone(anchor));
+                self.findings.add(Finding::events(0..map.size, problem));
+                return;
             }
         }
     }

@@ -135,6 +135,12 @@ pub enum Problem {
     /// The log is another one than an anchor has.
     #[error("at least one of them is not the event that the anchor {0} has")]
     AnchoredDifferent(Arc<str>),
+    /// The map of tenants in an anchor is not that of the events.
+    #[error("the map of tenants in the anchor {0} is not that of these events: another one was signed")]
+    AnchoredMap(Arc<str>),
+    /// The map of tenants in an anchor has another key.
+    #[error("the secret of the maps of tenants is not the one of the anchor {0}: it was removed or changed")]
+    AnchoredMapSecret(Arc<str>),
     /// What this node has signed cannot be read.
     #[error("the checkpoint that this node remembers is not one that this log signed: {0}")]
     Remembered(CheckpointError),

@@ -2,6 +2,7 @@
 
 use super::{Verification, VerifyOptions, head_key, trusted_keys};
 use crate::error::{AppError, Result};
+use crate::log::StoredMapSecret;
 use crate::service::AuditLog;
 use audit_domain::{Envelope, ProjectId, Stamp};
 use audit_ledger::{Frontier, Hash, HeadKey, TreeHead};
@@ -90,7 +91,7 @@ impl AuditLog {
             keys: &keys,
             key_problem: None,
             head_key: None,
-            tenant_map_secret: None,
+            tenant_map_secret: StoredMapSecret::Missing,
             is_complete: true,
             total: 0,
             done: 0,

@@ -1,5 +1,6 @@
 //! Verifies one ledger event by event.
 
+use super::anchors::MapWalk;
 use super::finding::{FINDINGS_MAX, Finding, Findings, Problem};
 use super::tenants::TenantWalk;
 use super::tree::Tree;
@@ -69,6 +70,8 @@ pub(super) struct Walk<'a, 'b> {
     is_complete: bool,
     /// The logs of tenants, where the ledger has a map of them.
     pub(super) tenants: Option<TenantWalk>,
+    /// The maps of tenants at earlier sizes, where anchors have them.
+    pub(super) maps: Option<MapWalk>,
     /// When each event at a size of `signed_roots` was received: the first one that is not signed.
     received_at: BTreeMap<u64, Timestamp>,
 }
@@ -99,6 +102,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             last: None,
             is_complete: true,
             tenants: None,
+            maps: None,
             received_at: BTreeMap::new(),
         }
     }
@@ -344,6 +348,9 @@ impl<'a, 'b> Walk<'a, 'b> {
     fn note_tenant(&mut self, seq: u64, event: Option<(&str, Hash)>) {
         if let Some(tenants) = &mut self.tenants {
             tenants.append(seq, event);
+        }
+        if let Some(maps) = &mut self.maps {
+            maps.append(event);
         }
     }
 

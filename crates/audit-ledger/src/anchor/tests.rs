@@ -26,7 +26,23 @@ fn anchor(number: u64, heads: &[(&str, TreeHead)]) -> Anchor {
             .iter()
             .map(|(name, head)| ((*name).to_owned(), *head))
             .collect(),
+        maps: BTreeMap::new(),
     }
+}
+
+fn map(size: u64, root: u8) -> AnchoredMap {
+    AnchoredMap {
+        size,
+        root: Hash::from_bytes([root; 32]),
+        binding: Hash::from_bytes([size as u8; 32]),
+    }
+}
+
+/// The anchor `number` of a log of nine events with this map.
+fn mapped(number: u64, map: Option<AnchoredMap>) -> Anchor {
+    let mut mapped = anchor(number, &[("p/live", head(9, 1))]);
+    mapped.maps = map.map(|map| ("p/live".to_owned(), map)).into_iter().collect();
+    mapped
 }
 
 fn after(before: &SignedAnchor, heads: &[(&str, TreeHead)]) -> SignedAnchor {
@@ -86,13 +102,18 @@ fn an_anchor_has_one_form() {
     let text = anchor(2, &[("a/live", head(3, 1)), ("b/live", head(4, 2))]).to_string();
     assert_eq!(Anchor::parse(&text).unwrap().to_string(), text);
     let lines: Vec<&str> = text.lines().collect();
-    let swapped = [&lines[..8], &[lines[9], lines[8]]].concat().join("\n") + "\n";
+    let swapped = [&lines[..8], &[lines[9], lines[8], lines[10]]]
+        .concat()
+        .join("\n")
+        + "\n";
     for other in [
         swapped,
         text.replace("number 2", "number 02"),
         text.replace(".000Z", "Z"),
         text.replace("logs 2", "logs 1"),
         text.replace("logs 2", "logs 3"),
+        text.replace("maps 0", "maps 1"),
+        text.replace("maps 0\n", ""),
         text.replace("a/live 3", "a/live 0"),
         text.replace("b/live", "a/live"),
         text.replace("previous none", "previous"),
@@ -126,6 +147,49 @@ fn a_later_anchor_has_every_log_and_none_of_them_shorter() {
 }
 
 #[test]
+fn a_map_is_that_of_a_log_of_the_anchor_and_has_no_more_events() {
+    let text = mapped(1, Some(map(9, 1))).to_string();
+    assert_eq!(Anchor::parse(&text).unwrap().maps["p/live"], map(9, 1));
+    let last = text.lines().last().unwrap();
+    let (before, _) = last.rsplit_once(' ').unwrap();
+    for other in [
+        text.replace(last, &last.replace("p/live 9", "p/live 10")),
+        text.replace(last, &last.replace("p/live 9", "p/live 0")),
+        text.replace(last, &last.replace("p/live", "p/test")),
+        text.replace(last, before),
+        text.replace(last, &format!("{last} x")),
+        text.replace("maps 1", "maps 2"),
+        text.replace("maps 1", "maps 0"),
+    ] {
+        assert_ne!(other, text);
+        assert!(Anchor::parse(&other).is_err(), "{other}");
+    }
+}
+
+#[test]
+fn a_later_anchor_has_every_map_and_no_other_one_of_the_same_events() {
+    let sign = |anchor| key("audit.example.com").sign_anchor(anchor);
+    let first = sign(mapped(1, Some(map(7, 1))));
+    let later = |map| first.check_later(&sign(mapped(3, map)));
+    for same in [map(7, 1), map(8, 2)] {
+        assert_eq!(later(Some(same)), Ok(()));
+    }
+    let rebound = AnchoredMap {
+        binding: Hash::from_bytes([1; 32]),
+        ..map(7, 1)
+    };
+    for (other, problem) in [
+        (None, "is missing"),
+        (Some(map(6, 1)), "has fewer events"),
+        (Some(map(7, 2)), "is another one of the same events"),
+        (Some(rebound), "is another one of the same events"),
+    ] {
+        let log = "p/live".to_owned();
+        assert_eq!(later(other), Err(AnchorChainError::Map { log, problem }));
+    }
+}
+
+#[test]
 fn anchors_are_a_chain() {
     let heads = [("p/live", head(3, 1))];
     let first = key("audit.example.com").sign_anchor(anchor(1, &heads));
@@ -150,6 +214,8 @@ proptest! {
         made.number = number;
         made.previous = (number > 1).then(|| AnchorDigest::of_note(&number.to_string()));
         made.heads = sizes.into_iter().map(|(name, size)| (name, head(size, size as u8))).collect();
+        let of_log = |(name, head): (&String, &TreeHead)| (name.clone(), map(head.size.div_ceil(2), head.size as u8));
+        made.maps = made.heads.iter().filter(|(_, head)| head.size % 2 == 0).map(of_log).collect();
         prop_assert_eq!(Anchor::parse(&made.to_string()), Ok(made));
     }
 

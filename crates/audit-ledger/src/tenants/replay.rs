@@ -1,9 +1,9 @@
 //! The map, recomputed from the events.
 
 use super::map::root_over;
-use super::{TenantLabel, TenantMapKey};
+use super::{MapPart, TenantLabel, TenantMapKey};
 use crate::{Frontier, Hash};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The logs of all tenants of a log: some 400 bytes for each tenant.
 #[derive(Clone, Debug, Default)]
@@ -56,5 +56,45 @@ impl TenantLogs {
     /// The root of the map.
     pub fn root(&self, key: &TenantMapKey) -> Hash {
         root_over(key, &self.leaves(key))
+    }
+}
+
+/// The map of a growing log. Its root costs as much as the tenants that have grown since the last one, and not as all of them.
+#[derive(Clone, Debug)]
+pub struct TenantMapReplay {
+    key: TenantMapKey,
+    logs: TenantLogs,
+    map: MapPart,
+    grown: HashSet<String>,
+}
+
+impl TenantMapReplay {
+    /// The map of a log without events.
+    pub fn new(key: TenantMapKey) -> Self {
+        Self {
+            key,
+            logs: TenantLogs::default(),
+            map: MapPart::default(),
+            grown: HashSet::new(),
+        }
+    }
+
+    /// Appends the next event of the log.
+    pub fn append(&mut self, tenant_id: &str, leaf: Hash) {
+        self.logs.append(tenant_id, leaf);
+        if !self.grown.contains(tenant_id) {
+            self.grown.insert(tenant_id.to_owned());
+        }
+    }
+
+    /// The root of the map.
+    pub fn root(&mut self) -> Hash {
+        let (key, logs) = (&self.key, &self.logs);
+        let leaf = |tenant_id: String| {
+            let label = key.label(&tenant_id);
+            Some((label.slot(), label.leaf(&logs.get(&tenant_id)?.head())))
+        };
+        let (root, _) = self.map.update(key, self.grown.drain().filter_map(leaf));
+        root
     }
 }

@@ -54,6 +54,21 @@ fn an_updated_map_is_the_one_computed_from_all_events() {
 }
 
 #[test]
+fn a_replayed_map_has_the_root_of_each_size() {
+    let mut replay = TenantMapReplay::new(key());
+    let mut logs = TenantLogs::default();
+    assert_eq!(replay.root(), logs.root(&key()));
+    for (size, (tenant_id, number)) in (1_u64..).zip(events(40, 300)) {
+        replay.append(&tenant_id, leaf(number));
+        logs.append(&tenant_id, leaf(number));
+        if size % 7 == 0 || size % 11 == 0 {
+            assert_eq!(replay.root(), logs.root(&key()), "{size}");
+            assert_eq!(replay.root(), logs.root(&key()), "{size}");
+        }
+    }
+}
+
+#[test]
 fn a_changed_tile_or_leaf_is_not_that_of_the_root() {
     let (logs, part, root) = stored(&events(40, 100), 100);
     let slots: Vec<u64> = logs.leaves(&key()).into_keys().collect();

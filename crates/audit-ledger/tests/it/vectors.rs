@@ -7,8 +7,8 @@ use audit_domain::{
     ViewerTier, canonical, json,
 };
 use audit_ledger::{
-    Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedAnchor, SignedCheckpoint,
-    SigningKey, TileId, TreeHead, VerifierKey,
+    AnchoredMap, Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedAnchor,
+    SignedCheckpoint, SigningKey, TenantLogs, TenantMapKey, TileId, TreeHead, VerifierKey,
 };
 use base16ct::lower::encode_string as hex;
 use serde_json::Value;
@@ -207,6 +207,10 @@ fn anchors() {
         for head in signed.anchor().heads.values() {
             assert_eq!(Reference::of_size(300).head(head.size), *head);
         }
+        for (log, map) in &signed.anchor().maps {
+            assert_eq!(map_of_vectors(&vectors, log, map.size), *map);
+        }
+        assert_eq!(signed.anchor().maps.len(), 1);
         if let Some(before) = before.replace(signed.clone()) {
             assert_eq!(before.check_later(&signed), Ok(()));
         }
@@ -214,6 +218,21 @@ fn anchors() {
     for refused in items(&vectors["refused"]) {
         let opened = SignedAnchor::open(text(&refused["note"]), keys);
         assert!(opened.is_err(), "{}", refused["reason"]);
+    }
+}
+
+/// The map over the first events of the log of the vectors.
+fn map_of_vectors(vectors: &Value, log: &str, size: u64) -> AnchoredMap {
+    let secret = from_hex(&vectors["tenant_map_secret"]).try_into().unwrap();
+    let key = TenantMapKey::of_log(&secret, log);
+    let (events, mut logs) = (Reference::of_size(300), TenantLogs::default());
+    for index in 0..size {
+        logs.append(&format!("tenant-{}", index % 7), events.leaf(index));
+    }
+    AnchoredMap {
+        size,
+        root: logs.root(&key),
+        binding: key.binding(size),
     }
 }
 

@@ -5,7 +5,15 @@ fn key() -> SigningKey {
     SigningKey::from_seed(KeyName::parse("audit.example.com").unwrap(), &[7; 32]).unwrap()
 }
 
-/// The anchors of these numbers, each with the size of one log. The root follows from the size.
+fn map(size: u64, root: Hash) -> AnchoredMap {
+    AnchoredMap {
+        size,
+        root,
+        binding: root,
+    }
+}
+
+/// The anchors of these numbers, each with the size of one log. The roots follow from the size.
 fn files(anchors: &[(u64, u64)]) -> Vec<AnchorFile> {
     let mut previous = None;
     let mut files = Vec::new();
@@ -20,6 +28,7 @@ fn files(anchors: &[(u64, u64)]) -> Vec<AnchorFile> {
             every_seconds: 3_600,
             previous: previous.take(),
             heads: BTreeMap::from([("p/live".to_owned(), TreeHead { size: *size, root })]),
+            maps: BTreeMap::from([("p/live".to_owned(), map(*size, root))]),
         });
         previous = Some(AnchorDigest::of_note(signed.note()));
         files.push(AnchorFile {
@@ -36,16 +45,22 @@ fn verified(files: &[AnchorFile]) -> AnchorReport {
 }
 
 #[test]
-fn heads_are_named_by_the_first_anchor_that_has_them() {
+fn heads_and_maps_are_named_by_the_first_anchor_that_has_them() {
     let mut files = files(&[(1, 3), (2, 3), (3, 8)]);
     files.reverse();
     let report = verified(&files);
     assert_eq!((&report.findings, &report.notes), (&Vec::new(), &Vec::new()));
-    let heads: Vec<(u64, &str)> = report.heads["p/live"]
+    let log = &report.logs["p/live"];
+    let heads = log
+        .heads
         .iter()
-        .map(|anchored| (anchored.head.size, &*anchored.anchor))
-        .collect();
-    assert_eq!(heads, [(3, "1"), (8, "3")]);
+        .map(|anchored| (anchored.head.size, &*anchored.anchor));
+    let maps = log
+        .maps
+        .iter()
+        .map(|anchored| (anchored.map.size, &*anchored.anchor));
+    assert!(heads.eq([(3, "1"), (8, "3")]));
+    assert!(maps.eq([(3, "1"), (8, "3")]));
     let (first, last) = report.range.unwrap();
     assert_eq!(last, first.plus_seconds(7_200));
 }
@@ -86,5 +101,5 @@ fn an_anchor_by_another_key_and_a_wrong_time_stamp_are_findings() {
     files[0].document = files[0].document.replace("number 1", "number 2");
     let report = verified(&files);
     assert!(report.findings[0].problem.contains("has signed"), "{report:?}");
-    assert!(report.heads.is_empty());
+    assert!(report.logs.is_empty());
 }
