@@ -90,6 +90,8 @@ CREATE TABLE api_keys (
 );
 -- Lists the keys of an organization, and of a project within it.
 CREATE INDEX api_keys_by_organization ON api_keys (organization_id);
+-- Finds the key that ends next.
+CREATE INDEX api_keys_by_end ON api_keys (expires_at) WHERE revoked_at IS NULL AND expires_at IS NOT NULL;
 
 -- ---- Cells (PostgreSQL only) ----
 

@@ -120,7 +120,7 @@ fn read_key(row: KeyRow) -> Result<Key> {
     reason = "all fail only when the database cannot be queried"
 )]
 impl Reader<'_> {
-    /// When the next key ends that is valid now; `None` while none has an end. Reads all keys.
+    /// When the next key ends that is valid now; `None` while none has an end.
     pub fn next_key_end(&mut self, now: Timestamp) -> Result<Option<Timestamp>> {
         let next: Option<i64> = api_keys::table
             .filter(api_keys::revoked_at.is_null())
