@@ -7,8 +7,10 @@
 //! `AUDIT_TEST_ATTACKS=full` runs all situations; otherwise two of them run. `AUDIT_UPDATE_SNAPSHOT=1`, with all situations, writes the
 //! table.
 
+mod document;
 mod edit;
 mod edits;
+mod index;
 mod observers;
 mod table;
 
@@ -306,7 +308,7 @@ fn run(kind: DatabaseKind, situations: &[usize]) -> Vec<Row> {
 
 #[test]
 fn every_edit_is_noticed_as_documented() {
-    let is_full = audit_tests::environment("AUDIT_TEST_ATTACKS").is_some_and(|form| form == "full");
+    let is_full = document::is_full();
     let all: Vec<usize> = (0..SITUATIONS.len()).collect();
     let situations = if is_full { all } else { ALWAYS.to_vec() };
     let kinds = [DatabaseKind::Sqlite, DatabaseKind::Postgres];

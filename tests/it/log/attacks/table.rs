@@ -1,18 +1,17 @@
 //! The table of the document: written by a run of all situations, compared with every run.
 
 use super::SITUATIONS;
+use super::document::{DOCUMENT, is_updated, path, with_table, writing};
 use super::edits::UNDONE;
 use super::observers::Observation;
 use audit_tests::DatabaseKind;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
 
 /// The number of rows that no edit of this suite may take away.
 const EDITS_MIN: usize = 78;
 /// Of the table in the document.
 const HEADER: &str = "| Edit | Database | `log verify` | `log audit` | Witness | Client | Events refused | Where nobody notices it |\n|---|---|---|---|---|---|---|---|\n";
-const DOCUMENT: &str = "docs/design/tampering.md";
 const BETWEEN_SITUATIONS: &str = " · ";
 
 /// An edit on one database, and what was noticed in each situation.
@@ -96,7 +95,7 @@ pub(super) fn expect_noticed(rows: &[Row], is_full: bool) {
 }
 
 fn rendered(rows: &[Row]) -> String {
-    let mut table = HEADER.to_owned();
+    let mut table = String::new();
     let mut written = Vec::new();
     for row in rows {
         if written.contains(&row.name) {
@@ -118,17 +117,11 @@ fn rendered(rows: &[Row]) -> String {
     table
 }
 
-fn name_of(kind: DatabaseKind) -> &'static str {
+pub(super) fn name_of(kind: DatabaseKind) -> &'static str {
     match kind {
         DatabaseKind::Sqlite => "SQLite",
         DatabaseKind::Postgres => "PostgreSQL",
     }
-}
-
-fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("..")
-        .join(DOCUMENT)
 }
 
 /// The cells of the document, by edit and database.
@@ -163,18 +156,14 @@ fn may_be_remembered(column: usize, situation: usize, said: Option<&&str>, seen:
 
 /// Asserts that the document says what was seen. With all situations, writes the document on demand.
 pub(super) fn expect_documented(rows: &[Row], is_full: bool) {
+    let guard = writing();
     let document = std::fs::read_to_string(path()).expect("read the document");
-    let is_updated = audit_tests::environment("AUDIT_UPDATE_SNAPSHOT").is_some_and(|value| value == "1");
-    if is_updated && is_full && DatabaseKind::Postgres.is_available() {
-        let (before, table) = document.split_once(HEADER).expect("the table of the document");
-        let after: String = table
-            .split_inclusive('\n')
-            .skip_while(|line| line.starts_with('|'))
-            .collect();
-        let written = format!("{before}{}{after}", rendered(rows));
+    if is_updated() && is_full && DatabaseKind::Postgres.is_available() {
+        let written = with_table(&document, HEADER, &rendered(rows));
         std::fs::write(path(), written).expect("write the document");
         return;
     }
+    drop(guard);
     let documented = documented(&document);
     let mut differences = Vec::new();
     for row in rows {
