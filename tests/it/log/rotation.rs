@@ -17,6 +17,7 @@ on_both_databases! {
     logs_that_do_not_grow_are_signed_again_with_the_new_key,
     a_witness_follows_the_statements_with_its_state,
     the_database_alone_does_not_rotate_a_key,
+    a_log_whose_key_was_removed_gets_no_other_one,
     a_plain_key_in_place_of_an_encrypted_one_is_refused,
 }
 
@@ -285,6 +286,13 @@ fn the_database_alone_does_not_rotate_a_key(kind: DatabaseKind) {
     super::assert_wrong(&replaced.forget().audit(&[]), "not signed by a known key");
     // The unchanged database starts.
     stop(Server::start(&case.database, &memory));
+}
+
+fn a_log_whose_key_was_removed_gets_no_other_one(kind: DatabaseKind) {
+    let case = Case::fresh(kind);
+    case.tamper("DELETE FROM secrets WHERE name = 'log_key'");
+    super::assert_wrong(&case.audit(&[]), "the log's key was removed");
+    assert_eq!(case.database.count("secrets WHERE name = 'log_key'"), 0);
 }
 
 fn a_plain_key_in_place_of_an_encrypted_one_is_refused(kind: DatabaseKind) {

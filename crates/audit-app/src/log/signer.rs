@@ -20,6 +20,11 @@ const KEY_BEFORE: ServiceSecret = ServiceSecret::LogKeyBefore;
 const NAME: &str = "log_name";
 pub(super) const ROTATIONS: &str = "log_key_rotations";
 
+/// The database has the name of the log, so there was a key.
+#[derive(Debug, thiserror::Error)]
+#[error("the log's key was removed from the database")]
+struct RemovedKey;
+
 /// The signer of the checkpoints of a deployment.
 #[derive(Debug)]
 pub(crate) struct LogSigner {
@@ -285,6 +290,9 @@ impl AuditLog {
         self.home_store
             .configure(Deployment, move |configurator| -> Result<StoredSigner> {
                 if configurator.secret(KEY.name())?.is_none() {
+                    if configurator.secret(NAME)?.is_some() {
+                        return Err(AppError::inconsistent(RemovedKey));
+                    }
                     configurator.insert_secret(KEY.name(), &sealed, now)?;
                     configurator.insert_secret(NAME, name.as_bytes(), now)?;
                 }
