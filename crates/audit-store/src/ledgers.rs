@@ -356,7 +356,7 @@ pub(crate) fn grow<S: TreeSession>(session: &mut S, plan: &mut Plan) -> Result<V
     let keeper = session.heads()?;
     let mut heads = Vec::with_capacity(plan.growths.len());
     for (&ledger_id, head) in &mut plan.after.heads {
-        let Some(growth) = plan.growths.remove(&ledger_id) else {
+        let Some(growth) = plan.growths.get(&ledger_id) else {
             // All its events are repeats, or were refused.
             continue;
         };

@@ -18,7 +18,7 @@ use crate::workers::Workers;
 use crate::writer::Commits;
 use crate::writers::Writers;
 use audit_domain::{Clock, IdempotencyWindow, ProjectId};
-use audit_ledger::{HeadKey, HeadKeyId};
+use audit_ledger::{Frontier, HeadKey, HeadKeyId, TreeHead};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -487,6 +487,16 @@ impl Store {
     /// The ledgers that this process may have extended since the last call. Their commits have ended.
     pub fn take_extended_ledgers(&self) -> BTreeSet<LedgerId> {
         self.commits.take_extended()
+    }
+
+    /// Whether commits of this process have grown the tree with the head `earlier` into `later`, and it still knows that. Reads nothing.
+    pub fn has_grown_tree(&self, ledger_id: LedgerId, earlier: &TreeHead, later: &Frontier) -> bool {
+        self.commits.recent_trees.have_grown(ledger_id, earlier, later)
+    }
+
+    /// Has [`Self::has_grown_tree`] forget the trees of a ledger that are smaller than `size`.
+    pub fn forget_smaller_trees(&self, ledger_id: LedgerId, size: u64) {
+        self.commits.recent_trees.forget_smaller(ledger_id, size);
     }
 
     /// Keeps the events of a ledger that this process commits from now on, for [`Self::take_recent_events`].

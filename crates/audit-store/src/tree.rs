@@ -7,11 +7,13 @@
 mod checkpoints;
 mod cosigned;
 mod partial_tiles;
+mod recent_trees;
 mod repair;
 
 pub use checkpoints::{CheckpointRow, NewCheckpoint, ScannedLedgers, SigningState};
 pub use cosigned::{CosignedRow, NewCosigned};
 pub(crate) use partial_tiles::PartialTiles;
+pub(crate) use recent_trees::RecentTrees;
 pub use repair::RepairedHead;
 
 use crate::access::Reader;

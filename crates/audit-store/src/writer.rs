@@ -13,6 +13,7 @@ use crate::error::{Result, StoreError};
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::recent::RecentEvents;
 use crate::shortage::Shortage;
+use crate::tree::RecentTrees;
 use crate::writers::Slot;
 use audit_alerts::ALERTS_PER_MINUTE_MAX;
 use audit_domain::Clock;
@@ -42,6 +43,8 @@ pub(crate) struct Commits {
     extended: Mutex<BTreeSet<LedgerId>>,
     /// For the maps of tenants.
     pub(crate) recent: RecentEvents,
+    /// For the signer.
+    pub(crate) recent_trees: RecentTrees,
     /// Whether the machine of the database let the last commit fail.
     pub(crate) shortage: Shortage,
     commits: AtomicU64,
@@ -67,6 +70,7 @@ impl Commits {
             listener: OnceLock::new(),
             extended: Mutex::default(),
             recent: RecentEvents::default(),
+            recent_trees: RecentTrees::default(),
             shortage: Shortage::default(),
             commits: AtomicU64::new(0),
             events: AtomicU64::new(0),
@@ -128,6 +132,11 @@ impl Commits {
             listener();
         }
         self.recent.add(&plan.rows);
+        for (ledger_id, growth) in &plan.growths {
+            if let Some(tree) = &growth.tree {
+                self.recent_trees.add(*ledger_id, tree.before(), tree.frontier());
+            }
+        }
         self.note_extended(plan.extended());
         let heads = plan.after.heads.iter();
         self.arrivals

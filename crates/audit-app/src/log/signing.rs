@@ -7,10 +7,13 @@
 //! A new checkpoint continues the last one that this node has signed or seen published ([`SignerMemory`]), and the one in the
 //! database. The database is not trusted: a checkpoint that was removed from it or replaced by an older one is published again.
 //!
+//! That it continues them is computed from the stored rows, or known from the commits of this process ([`Evidence`]).
+//!
 //! Signing locks nothing that a commit needs. Head and published checkpoint are read in one snapshot; the new checkpoint is
 //! proven, signed, remembered on disk, and stored only if the published one is still the same. A checkpoint that loses this
 //! race is discarded unpublished.
 
+mod evidence;
 mod process;
 
 pub(crate) use process::Signing;
@@ -20,8 +23,9 @@ use super::signer::LogSigner;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
-use audit_ledger::{Checkpoint, HistoryError, Origin, SignedCheckpoint, TreeHead};
-use audit_store::{CheckpointRow, LedgerId, NewCheckpoint, Reader, SigningState, StoreError};
+use audit_ledger::{Checkpoint, Origin, SignedCheckpoint};
+use audit_store::{CheckpointRow, LedgerId, NewCheckpoint, SigningState, StoreError};
+use evidence::Evidence;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -59,7 +63,12 @@ impl AuditLog {
     /// When the database or the state file cannot be used. The remaining checkpoints are then signed by the next call.
     pub fn sign_checkpoints(&self) -> Result<()> {
         let extended = self.store.take_extended_ledgers();
-        let outcome = self.sign_ledgers(&extended.iter().copied().collect::<Vec<_>>());
+        let ledger_ids: Vec<LedgerId> = extended.iter().copied().collect();
+        let read = self.signing.turns.next(&ledger_ids);
+        let outcome = self.sign_ledgers(&ledger_ids, |ledger_id| match read.contains(&ledger_id) {
+            true => Evidence::Rows,
+            false => Evidence::Memory,
+        });
         match outcome {
             Ok(()) => {
                 let now = self.clock.now().as_seconds();
@@ -92,7 +101,7 @@ impl AuditLog {
             // The size of a log that does not continue its checkpoint may be that of the checkpoint.
             ledger_ids.extend(self.signing.refused.lock().iter());
         }
-        self.sign_ledgers(&ledger_ids.into_iter().collect::<Vec<_>>())?;
+        self.sign_ledgers(&ledger_ids.into_iter().collect::<Vec<_>>(), |_| Evidence::Rows)?;
         Ok(unsigned.last)
     }
 
@@ -113,7 +122,7 @@ impl AuditLog {
             for state in self.store.read(|reader| reader.signing_states(ledger_ids))? {
                 if self.signing.known(&signer.origin(&state.name)?).is_some() {
                     // It notes what it finds. What has grown is signed by the next round.
-                    self.next_checkpoint(&state, signer, now)?;
+                    self.next_checkpoint(&state, signer, now, Evidence::Rows)?;
                 }
             }
         }
@@ -151,14 +160,15 @@ impl AuditLog {
     }
 
     /// Signs these ledgers, which are in order, if they have grown.
-    fn sign_ledgers(&self, ledger_ids: &[LedgerId]) -> Result<()> {
+    fn sign_ledgers(&self, ledger_ids: &[LedgerId], evidence: impl Fn(LedgerId) -> Evidence) -> Result<()> {
         for ledger_ids in ledger_ids.chunks(ROUND_CHECKPOINTS_MAX) {
             let mut steps = Vec::new();
             for ledger_ids in ledger_ids.chunks(TRANSACTION_CHECKPOINTS_MAX) {
                 let states = self.store.read(|reader| reader.signing_states(ledger_ids))?;
                 let (signer, now) = (self.log_signer()?, self.clock.now());
                 for state in states {
-                    if let Next::Step(step) = self.next_checkpoint(&state, signer, now)? {
+                    let evidence = evidence(state.ledger_id);
+                    if let Next::Step(step) = self.next_checkpoint(&state, signer, now, evidence)? {
                         self.tenant_maps.note_signed(step.ledger_id, step.checkpoint.size);
                         steps.push(step);
                     }
@@ -200,7 +210,7 @@ impl AuditLog {
             {
                 return Ok(last.clone());
             }
-            let step = match self.next_checkpoint(&state, signer, self.clock.now())? {
+            let step = match self.next_checkpoint(&state, signer, self.clock.now(), Evidence::Rows)? {
                 Next::Refused(error) => return Err(error),
                 Next::Step(step) => step,
             };
@@ -238,7 +248,11 @@ impl AuditLog {
         let remembered = remembered.into_iter().chain(current.iter().map(|_| true));
         for (step, is_remembered) in changing.iter().chain(&current).zip(remembered) {
             match is_remembered {
-                true => published.extend(step.published.clone()),
+                true => {
+                    self.store
+                        .forget_smaller_trees(step.ledger_id, step.checkpoint.size);
+                    published.extend(step.published.clone());
+                }
                 false => drop(missed.insert(step.ledger_id)),
             }
         }
@@ -258,27 +272,38 @@ impl AuditLog {
     }
 
     /// What to do for the log in this state. Notes whether it continues its last checkpoint.
-    fn next_checkpoint(&self, state: &SigningState, signer: &LogSigner, now: Timestamp) -> Result<Next> {
+    fn next_checkpoint(
+        &self,
+        state: &SigningState,
+        signer: &LogSigner,
+        now: Timestamp,
+        evidence: Evidence,
+    ) -> Result<Next> {
         let memory = self.signing.memory()?;
         let origin = signer.origin(&state.name)?;
         let known = memory.get(origin.as_str());
         // One that is being published need not be there yet.
         let lacks_known = |state: &SigningState| {
             known.is_some()
-                && state
-                    .checkpoint
-                    .as_ref()
-                    .is_none_or(|row| signer.open(&row.note, &origin).is_err())
+                && state.checkpoint.as_ref().is_none_or(|row| {
+                    known.as_deref() != Some(&row.note) && signer.open(&row.note, &origin).is_err()
+                })
                 && !self.signing.is_publishing(state.ledger_id)
         };
-        let mut step = self.step(state, &origin, signer, known.clone(), now);
+        // The rows of a log that was refused must be right again.
+        let evidence = match self.signing.refused.lock().contains(&state.ledger_id) {
+            true => Evidence::Rows,
+            false => evidence,
+        };
+        let step_of = |state: &SigningState| self.step(state, &origin, signer, known.clone(), now, evidence);
+        let mut step = step_of(state);
         let mut is_lost = lacks_known(state);
         if is_lost || matches!(step, Err(AppError::LogInconsistent(_))) {
             // Another thread may have signed a later head after `state` was read. One read now is not older than `known`.
             let ledger_ids = [state.ledger_id];
             let states = self.store.read(|reader| reader.signing_states(&ledger_ids))?;
             if let [state] = states.as_slice() {
-                step = self.step(state, &origin, signer, known.clone(), now);
+                step = step_of(state);
                 is_lost = lacks_known(state);
             }
         }
@@ -292,6 +317,10 @@ impl AuditLog {
             }
             step => Next::Step(step?),
         };
+        if matches!(next, Next::Refused(_)) {
+            // Its rows are read until they are right again.
+            self.store.forget_smaller_trees(state.ledger_id, u64::MAX);
+        }
         self.signing.note(state.ledger_id, &origin, &next);
         Ok(next)
     }
@@ -303,27 +332,30 @@ impl AuditLog {
         signer: &LogSigner,
         before: Option<Arc<str>>,
         now: Timestamp,
+        evidence: Evidence,
     ) -> Result<Step> {
         let damaged = || {
             AppError::inconsistent(StoreError::Damaged {
                 what: "edge of a tree",
             })
         };
-        let head = state.frontier.as_ref().ok_or_else(damaged)?.head();
+        let tree = state.frontier.as_ref().ok_or_else(damaged)?;
+        let head = tree.head();
         let open = |note: &str| signer.open(note, origin).map_err(AppError::inconsistent);
         let known = before.as_deref().map(open).transpose()?;
-        let published = match (state.checkpoint.as_ref().map(|row| open(&row.note)), &known) {
+        let published = match (&state.checkpoint, &known) {
+            // Verifying a signature costs more than everything else here.
+            (Some(row), Some(known)) if row.note == known.note() => Some(known.clone()),
             // The node knows what it has signed.
-            (Some(Err(_)), Some(_)) => None,
-            (published, _) => published.transpose()?,
+            (Some(row), Some(_)) => open(&row.note).ok(),
+            (row, None) => row.as_ref().map(|row| open(&row.note)).transpose()?,
+            (None, Some(_)) => None,
         };
         let known_head = known.as_ref().map(|known| *known.head());
         let published_head = published.as_ref().map(|published| *published.head());
-        if let Some(last) = &known_head {
-            self.check_continues(state.ledger_id, last, &head)?;
-        }
-        if let Some(last) = published_head.as_ref().filter(|_| published_head != known_head) {
-            self.check_continues(state.ledger_id, last, &head)?;
+        let other_published = published_head.filter(|_| published_head != known_head);
+        for last in known_head.iter().chain(&other_published) {
+            self.check_continues(state.ledger_id, last, tree, evidence)?;
         }
         // Signed again only when neither is that of the tree, or the key was rotated since.
         let is_current =
@@ -359,25 +391,6 @@ impl AuditLog {
                 checkpoint: checkpoint.clone(),
             }),
             checkpoint,
-        })
-    }
-
-    /// Checks that the tree with this head continues an earlier one.
-    fn check_continues(&self, ledger_id: LedgerId, last: &TreeHead, head: &TreeHead) -> Result<()> {
-        let (known, offered) = (last.size, head.size);
-        if last == head {
-            return Ok(());
-        }
-        if known > offered {
-            return Err(AppError::inconsistent(HistoryError::Rollback { known, offered }));
-        }
-        if known == offered {
-            return Err(AppError::inconsistent(HistoryError::Fork { size: known }));
-        }
-        self.tile_roots.retried(ledger_id, || {
-            let prove = |reader: &mut Reader<'_>| self.prove_consistency(reader, ledger_id, known, offered);
-            let proof = self.store.query(prove)?;
-            last.check_successor(head, &proof).map_err(AppError::inconsistent)
         })
     }
 }

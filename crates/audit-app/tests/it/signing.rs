@@ -4,7 +4,10 @@
 use audit_app::{AuditLog, NewOrganization, Settings, SignerMemory};
 use audit_domain::{Clock, Entropy, Environment, Plan, ProjectId, Timestamp};
 use audit_store::{DatabaseUrl, Store, StoreOptions};
-use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use diesel::connection::{
+    Instrumentation, InstrumentationEvent, SimpleConnection, set_default_instrumentation,
+};
+use diesel::{Connection, SqliteConnection};
 use parking_lot::{Mutex, MutexGuard};
 use std::path::Path;
 use std::sync::Arc;
@@ -193,6 +196,98 @@ fn signing_takes_statements_for_the_ledgers_that_grew_and_for_no_other() {
     let scan = statements();
     assert_eq!(scan.len(), 1, "{scan:#?}");
     service.close();
+}
+
+/// The logs of a round whose rows are read.
+const READ_LOGS: usize = 16;
+
+/// How many logs' rows the next round reads, and how many checkpoints it stores.
+fn sign_and_count(service: &Arc<AuditLog>) -> (usize, usize) {
+    statements();
+    service.sign_checkpoints().unwrap();
+    let signing = statements();
+    let count = |start: &str| signing.iter().filter(|text| text.starts_with(start)).count();
+    (count("SELECT `events`"), count("UPDATE `log_checkpoints`"))
+}
+
+#[test]
+fn signing_many_logs_reads_the_rows_of_a_fixed_number() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let service = open(folder.path());
+    let projects: Vec<ProjectId> = (0..READ_LOGS + 4).map(|_| create(&service)).collect();
+    let grow_all = || {
+        for (number, project) in projects.iter().enumerate() {
+            // Also over the end of a tile, and by several commits.
+            store_batch(&service, *project, number, 1 + 4 * number);
+            store(&service, *project, Environment::Live);
+        }
+    };
+    grow_all();
+    service.sign_checkpoints().unwrap();
+    for _ in 0..3 {
+        grow_all();
+        let (read, stored) = sign_and_count(&service);
+        assert_eq!((read, stored), (READ_LOGS, projects.len()));
+    }
+    // Another process stores events: this one does not know how its trees continue.
+    let other = open_as(folder.path(), "two");
+    for project in &projects {
+        store(&other, *project, Environment::Live);
+    }
+    grow_all();
+    let (read, stored) = sign_and_count(&service);
+    assert_eq!((read, stored), (projects.len(), projects.len()));
+    assert_eq!((service.inconsistent_logs(), service.log_alarms()), (0, 0));
+    let verified = service.verify_log(&audit_app::VerifyOptions::default(), &mut |_, _| {});
+    for report in verified
+        .unwrap()
+        .iter()
+        .filter(|report| report.environment == "live")
+    {
+        assert_eq!(report.signed, Some(report.events), "{report:?}");
+        assert_eq!(report.findings_count, 0, "{report:?}");
+    }
+}
+
+#[test]
+fn an_edit_of_the_latest_rows_is_noticed_by_signing_once_it_is_the_turn_of_its_log() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let service = open(folder.path());
+    let projects: Vec<ProjectId> = (0..READ_LOGS + 4).map(|_| create(&service)).collect();
+    let grow_all = || {
+        for project in &projects {
+            store(&service, *project, Environment::Live);
+        }
+    };
+    let path = folder.path().join("audit.db");
+    let mut database = SqliteConnection::establish(&path.to_string_lossy()).unwrap();
+    let mut edit = |sql: &str| database.batch_execute(sql).unwrap();
+    edit("PRAGMA busy_timeout = 60000");
+    // A proof from a power of two reads no leaf before it. So the sizes are 9 and above.
+    for (number, project) in projects.iter().enumerate() {
+        store_batch(&service, *project, number, 9);
+    }
+    service.sign_checkpoints().unwrap();
+    edit(
+        "CREATE TABLE saved AS SELECT rowid AS number, content_hash FROM events;
+         UPDATE events SET content_hash = randomblob(32)",
+    );
+    for refused in [READ_LOGS, projects.len(), projects.len()] {
+        grow_all();
+        service.sign_checkpoints().unwrap();
+        assert_eq!(service.inconsistent_logs(), refused);
+    }
+    edit(
+        "UPDATE events SET content_hash = saved.content_hash FROM saved
+         WHERE events.rowid = saved.number",
+    );
+    grow_all();
+    service.sign_checkpoints().unwrap();
+    assert_eq!(service.inconsistent_logs(), 0, "all of them are read");
+    grow_all();
+    assert_eq!(sign_and_count(&service), (READ_LOGS, projects.len()));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::super::memory::SignerMemory;
 use super::Next;
+use super::evidence::Turns;
 use crate::error::{AppError, Result};
 use audit_ledger::Origin;
 use audit_store::LedgerId;
@@ -18,6 +19,8 @@ use tokio::sync::watch;
 pub(crate) struct Signing {
     /// None in a process that signs nothing.
     memory: Option<Arc<SignerMemory>>,
+    /// The logs of a round whose rows are read.
+    pub(super) turns: Turns,
     /// The ledgers that do not continue their last checkpoint.
     pub(super) refused: Mutex<BTreeSet<LedgerId>>,
     /// The ledgers whose first checkpoint threads of this process are about to publish, or failed to, and how many there are: the
