@@ -204,7 +204,7 @@ const READ_LOGS: usize = 16;
 /// How many logs' rows the next round reads, and how many checkpoints it stores.
 fn sign_and_count(service: &Arc<AuditLog>) -> (usize, usize) {
     statements();
-    service.sign_checkpoints().unwrap();
+    service.sign_checkpoints().expect("signing works");
     let signing = statements();
     let count = |start: &str| signing.iter().filter(|text| text.starts_with(start)).count();
     (count("SELECT `events`"), count("UPDATE `log_checkpoints`"))
