@@ -1,6 +1,6 @@
 //! The thread that reads the keys of filters.
 
-use super::{EarlierMonths, FILTERS_BYTES_MAX, KeyFilter, Past};
+use super::{EarlierKeys, EarlierMonths, FILTERS_BYTES_MAX, KeyFilter, Past};
 use crate::append::{KeyHash, LedgerId};
 use crate::error::{Result, StoreError};
 use crate::postgres::Shared;
@@ -79,19 +79,20 @@ impl KeyReader {
                 none => none.insert(self.shared.place.connect(Purpose::Index)?.0),
             };
             let window = self.shared.window;
-            if let Some(filter) = read_filter(connection, window, ledger_id, requests)? {
+            let known = &commits.earlier_keys;
+            if let Some(filter) = read_filter(connection, window, ledger_id, known, requests)? {
                 log::debug!(
                     "read the idempotency keys of earlier months of ledger {}",
                     ledger_id.0
                 );
-                commits.earlier_keys.insert(ledger_id, filter);
+                known.insert(ledger_id, filter);
             }
         }
         Ok(())
     }
 }
 
-/// Reads the keys of a ledger. `None` if there is nothing to read, it is too much, or the signal was closed.
+/// Reads the keys of a ledger. `None` if there is nothing to read, it is too much, a filter of them is known, or the signal was closed.
 ///
 /// The months before the newest one do not change, so pages of keys are read without a transaction around them: a snapshot that lasts
 /// keeps dead rows of other tables.
@@ -99,6 +100,7 @@ fn read_filter(
     connection: &mut PgConnection,
     window: IdempotencyWindow,
     ledger_id: LedgerId,
+    known: &EarlierKeys,
     requests: &Signal<Requests>,
 ) -> Result<Option<KeyFilter>> {
     let months = months_of(connection, &BTreeSet::from([ledger_id]))?.remove(&ledger_id);
@@ -110,7 +112,8 @@ fn read_filter(
     let (Some(of), Some(last)) = (of, earlier.last()) else {
         return Ok(None);
     };
-    if of.filter_bytes() > FILTERS_BYTES_MAX {
+    // Commits ask again while the keys are being read.
+    if of.filter_bytes() > FILTERS_BYTES_MAX || known.get(ledger_id, &of).is_some() {
         return Ok(None);
     }
     let content_hash: Option<Vec<u8>> = events::table
