@@ -366,8 +366,16 @@ fn a_filter_of_earlier_months_is_used_for_the_stored_history_only() {
     fill(&store, &to, month(2));
     repeat("m", m);
     fill(&store, &to, month(2));
-    plant(&database, "planted", l, None);
-    stored(send(&store, &to, "planted", "a", month(2), 201));
+    // A commit that does not meet the expected state looks keys up, with any filter: the next ones use it again.
+    let is_used = (0..10).any(|number| {
+        let key = format!("planted {number}");
+        plant(&database, &key, l, None);
+        let event = prepared(&to, Some(&key), "a", month(2), 201);
+        let appended = store.append_blocking(to.clone(), vec![event]);
+        fill(&store, &to, month(2));
+        appended.is_ok()
+    });
+    assert!(is_used, "keys that are not in the filter are not looked up");
     // The same, and the ledger has another history than that of the filter.
     plant(&database, "of another history", l, Some(m));
     fill(&store, &to, month(2));
