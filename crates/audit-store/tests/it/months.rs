@@ -345,8 +345,11 @@ fn node_with_filter(database: &Database) -> (Store, Destination, [EventId; 3]) {
     let mut sent = 0_u8;
     Deadline::seconds(60).poll("the keys of the earlier months are read", || {
         sent = sent.wrapping_add(1);
+        // A filter of the month 0 alone, which the key in the month 1 has asked for, is dropped by the next commit with a key.
+        let has_filter = || store.statistics().key_filter_bytes > 0;
+        let had_one = has_filter();
         stored(send(&store, &to, &format!("new {sent}"), "a", month(2), sent));
-        (store.statistics().key_filter_bytes > 0).then_some(())
+        (had_one && has_filter()).then_some(())
     });
     (store, to, ids)
 }
@@ -366,16 +369,8 @@ fn a_filter_of_earlier_months_is_used_for_the_stored_history_only() {
     fill(&store, &to, month(2));
     repeat("m", m);
     fill(&store, &to, month(2));
-    // A commit that does not meet the expected state looks keys up, with any filter: the next ones use it again.
-    let is_used = (0..10).any(|number| {
-        let key = format!("planted {number}");
-        plant(&database, &key, l, None);
-        let event = prepared(&to, Some(&key), "a", month(2), 201);
-        let appended = store.append_blocking(to.clone(), vec![event]);
-        fill(&store, &to, month(2));
-        appended.is_ok()
-    });
-    assert!(is_used, "keys that are not in the filter are not looked up");
+    plant(&database, "planted", l, None);
+    stored(send(&store, &to, "planted", "a", month(2), 201));
     // The same, and the ledger has another history than that of the filter.
     plant(&database, "of another history", l, Some(m));
     fill(&store, &to, month(2));
