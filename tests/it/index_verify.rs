@@ -14,7 +14,7 @@ on_both_databases! {
 }
 
 /// Runs SQL on the tables of the index.
-fn change_index(database: &Database, sql: &str) {
+pub(crate) fn change_index(database: &Database, sql: &str) {
     match database.kind() {
         DatabaseKind::Postgres => database.execute(sql),
         DatabaseKind::Sqlite => {

@@ -5,10 +5,9 @@ use super::super::{STATE_DIRECTORY, stop, text_of};
 use super::document::{expect_lines, is_full};
 use super::table::name_of;
 use super::{Deployment, Target};
+use crate::index_verify::change_index;
 use audit_tests::process::Exit;
-use audit_tests::{Client, Database, DatabaseKind, Deadline, command_line_with, on_both_databases};
-use diesel::connection::SimpleConnection;
-use diesel::{Connection, SqliteConnection};
+use audit_tests::{Client, DatabaseKind, Deadline, command_line_with, on_both_databases};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -152,18 +151,6 @@ const fn number(kind: DatabaseKind) -> usize {
     match kind {
         DatabaseKind::Sqlite => 0,
         DatabaseKind::Postgres => 1,
-    }
-}
-
-/// Runs SQL on the tables of the index.
-fn change_index(database: &Database, sql: &str) {
-    match database.kind() {
-        DatabaseKind::Postgres => database.execute(sql),
-        DatabaseKind::Sqlite => {
-            let path = database.url().strip_prefix("sqlite:").expect("a path");
-            let mut index = SqliteConnection::establish(&format!("{path}-index")).expect("the index opens");
-            index.batch_execute(sql).expect("the index is changed");
-        }
     }
 }
 
