@@ -142,7 +142,7 @@ impl WebhookOptions {
     }
 }
 
-/// How long a command waits for a slow database. Nobody waits behind it, and whoever has called it would only call it again.
+/// How long a command waits for a slow database. No request waits for a command, so it can wait longer than a server.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a command opens the store: with so many sessions for queries, at most.

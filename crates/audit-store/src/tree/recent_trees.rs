@@ -21,7 +21,7 @@ struct Kept {
 }
 
 impl RecentTrees {
-    /// Adds the growth of a tree by a commit. When too many are kept, all others are dropped: they are of ledgers that nobody signs, or
+    /// Adds the growth of a tree by a commit. When too many are kept, all others are dropped: they are of ledgers that are not signed, or
     /// the signer is far behind.
     pub(crate) fn add(&self, ledger_id: LedgerId, before: &Frontier, after: &Frontier) {
         let mut kept = self.0.lock();

@@ -53,7 +53,7 @@ impl AnchoredLogs {
         }
     }
 
-    /// Whether the map of a log is to be brought up to date: somebody has asked for it once, and it has not all events.
+    /// Whether the map of a log is to be brought up to date: a client has requested it once, and it does not have all events.
     fn lacks_events_of(&self, log: &PublishedCheckpoint) -> bool {
         let size = self.maps.get(&log.name).map(|map| map.size);
         let is_used = log.has_map || size.is_some();
