@@ -291,7 +291,25 @@ fn the_database_alone_does_not_rotate_a_key(kind: DatabaseKind) {
 fn a_log_whose_key_was_removed_gets_no_other_one(kind: DatabaseKind) {
     let case = Case::fresh(kind);
     case.tamper("DELETE FROM secrets WHERE name = 'log_key'");
-    super::assert_wrong(&case.audit(&[]), "the log's key was removed");
+    let (server, _) = case.start();
+    let audited = audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &[],
+    );
+    super::assert_wrong(&audited, "500 the log contradicts its signed checkpoint");
+    let log = stop(server);
+    assert!(
+        log.contains("the log's key was removed from the database"),
+        "{log}"
+    );
+    let verified = command_line_on(&case.database, &["log", "verify"]);
+    assert_eq!(verified.exit, Exit::Code(1), "{verified:?}");
+    assert!(
+        verified.stdout.contains("the log's key was removed"),
+        "{verified:?}"
+    );
     assert_eq!(case.database.count("secrets WHERE name = 'log_key'"), 0);
 }
 
