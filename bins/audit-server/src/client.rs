@@ -2,6 +2,7 @@
 
 use crate::retry::Retries;
 use crate::system::{SystemClock, SystemEntropy};
+use audit_http::ErrorCode;
 use serde_json::Value;
 use std::time::Duration;
 use ureq::Body;
@@ -78,6 +79,12 @@ impl Reply {
                 .limit(RESPONSE_BYTES_MAX)
                 .read_to_vec()?,
         })
+    }
+
+    /// Whether the response is an error with this code.
+    pub(crate) fn is_error(&self, code: ErrorCode) -> bool {
+        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        body["error"]["code"] == code.as_str()
     }
 
     /// The message of an error response: its details where it has some. Empty if the body is not one of the service.

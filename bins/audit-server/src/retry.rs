@@ -5,6 +5,7 @@
 
 use crate::client::{Outcome, Reply};
 use audit_domain::{Clock, Entropy, Timestamp};
+use audit_http::ErrorCode;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -60,6 +61,10 @@ fn pause_before_retry(outcome: &Outcome, scheduled: Duration, now: Timestamp) ->
         Ok(reply) => reply,
         Err(error) => return is_network_failure(error).then_some(scheduled),
     };
+    // The log stays as it is until its operator does something.
+    if reply.is_error(ErrorCode::LogInconsistent) {
+        return None;
+    }
     let retry_after = reply
         .retry_after
         .as_deref()
@@ -193,6 +198,20 @@ pub(crate) mod tests {
         }
         assert_eq!(attempts(|| Err(Error::BadUri("nonsense".to_owned()))).0, 1);
         assert_eq!(attempts(|| Err(Error::BodyExceedsLimit(1))).0, 1);
+    }
+
+    #[test]
+    fn a_log_that_contradicts_its_checkpoint_is_not_asked_again() {
+        let error = |code: &str| {
+            let body = format!(r#"{{"error":{{"code":"{code}","message":"","details":[]}}}}"#);
+            Ok(Reply {
+                status: 500,
+                retry_after: None,
+                body: body.into_bytes(),
+            })
+        };
+        assert_eq!(attempts(|| error("log_inconsistent")).0, 1);
+        assert_eq!(attempts(|| error("internal_error")).0, 5);
     }
 
     #[test]
