@@ -20,6 +20,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 
 import anonymous
 import connections
+import databases
 import generator
 import handshakes
 import markdown
@@ -44,14 +45,13 @@ ALL = [
     *proofs.ALL,
     *anonymous.ALL,
 ]
-DATABASES = {"sqlite": targets.Sqlite, "postgres": targets.Postgres}
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("attack", nargs="*", help="attacks whose names begin so; --list prints them. Default: all")
     parser.add_argument("--server", default=os.environ.get("AUDIT_SERVER_BIN"), help="path of audit-server")
-    parser.add_argument("--database", choices=(*DATABASES, "both"), default="sqlite", help="default: sqlite")
+    parser.add_argument("--database", choices=(*databases.KINDS, "both"), default="sqlite", help="default: sqlite")
     parser.add_argument("--tls", action="store_true", help="the server speaks TLS. Default: only where an attack needs it")
     parser.add_argument("--self-audit", choices=("on", "off"), default="on", help="the service's own events. Default: on")
     parser.add_argument("--seconds", type=float, help="of each measurement. Default: 8, with --smoke 2")
@@ -127,7 +127,7 @@ def can_mount():
 def run_all(options, kind, folder, attacks):
     """The results on one database, and the names of the attacks that could not be made."""
     certificates = targets.create_certificates(folder)
-    database = DATABASES[kind](folder)
+    database = databases.KINDS[kind](folder)
     results, failed = [], []
     try:
         for attack in attacks:
@@ -163,7 +163,7 @@ def main():
         attack for attack in ALL if not options.attack or any(attack.name.startswith(name) for name in options.attack)
     ]
     results, failed = {}, []
-    for kind in DATABASES if options.database == "both" else (options.database,):
+    for kind in databases.KINDS if options.database == "both" else (options.database,):
         results[kind], not_made = run_on(options, kind, attacks)
         failed += not_made
         if options.markdown:
