@@ -25,6 +25,11 @@ pub(super) struct Observation {
 }
 
 impl Observation {
+    /// Whether the operator or an auditor has noticed something.
+    pub(super) const fn is_noticed(&self) -> bool {
+        self.verify || self.audit
+    }
+
     /// Of a log that nobody edits.
     pub(super) const fn sound() -> Self {
         Self {
