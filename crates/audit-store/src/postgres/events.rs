@@ -13,12 +13,14 @@ use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::search::Walk;
 use crate::search::counting::{Counting, Tally, TimedRow};
 use crate::search::tokens::category_tokens;
+use crate::statements::statement;
 use audit_domain::{EventId, Month, Position, StoredEvent, Timestamp, TooManyBuckets};
 use audit_index::Term;
 use diesel::PgConnection;
-use diesel::dsl::sql;
+use diesel::expression::{ValidGrouping, is_aggregate};
 use diesel::pg::Pg;
 use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Bool};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -263,31 +265,61 @@ pub(crate) fn raw_event(seq: i64, columns: Columns) -> RawEvent {
     (seq, (columns.1, id), read_columns(columns))
 }
 
-/// A condition of statements that prunes partitions.
-type Pruned = Box<dyn BoxableExpression<events::table, Pg, SqlType = Bool>>;
-
-/// The events from `start` on are in the month of `start`, or later.
-pub(crate) fn since_month_of(ledger_id: LedgerId, start: i64) -> Pruned {
-    let month = "events.month >= COALESCE((SELECT max(months.month) FROM ledger_months AS months WHERE months.ledger_id = ";
-    Box::new(
-        sql::<Bool>(month)
-            .bind::<BigInt, _>(ledger_id.0)
-            .sql(" AND months.first_seq <= ")
-            .bind::<BigInt, _>(start)
-            .sql("), -2147483648)"),
-    )
+// Conditions of statements that prune partitions. With diesel's `sql` they would have their statements parsed and planned each time.
+statement! {
+    Pg;
+    /// The events from `start` on are in the month of `start`, or later.
+    SinceMonthOf {
+        "events.month >= COALESCE((SELECT max(months.month) FROM ledger_months AS months WHERE months.ledger_id = "
+        ledger_id: i64 => BigInt,
+        " AND months.first_seq <= "
+        start: i64 => BigInt,
+    } "), -2147483648)"
 }
 
-/// The events before `end` are before the months that begin at `end` or later.
-pub(crate) fn before_months_after(ledger_id: LedgerId, end: i64) -> Pruned {
-    let month = "events.month < COALESCE((SELECT min(months.month) FROM ledger_months AS months WHERE months.ledger_id = ";
-    Box::new(
-        sql::<Bool>(month)
-            .bind::<BigInt, _>(ledger_id.0)
-            .sql(" AND months.first_seq >= ")
-            .bind::<BigInt, _>(end)
-            .sql("), 2147483647)"),
-    )
+statement! {
+    Pg;
+    /// The events before `end` are before the months that begin at `end` or later.
+    BeforeMonthsAfter {
+        "events.month < COALESCE((SELECT min(months.month) FROM ledger_months AS months WHERE months.ledger_id = "
+        ledger_id: i64 => BigInt,
+        " AND months.first_seq >= "
+        end: i64 => BigInt,
+    } "), 2147483647)"
+}
+
+macro_rules! condition_on_events {
+    ($($name:ident),*) => {
+        $(
+            impl Expression for $name {
+                type SqlType = Bool;
+            }
+
+            impl ValidGrouping<()> for $name {
+                type IsAggregate = is_aggregate::No;
+            }
+
+            impl SelectableExpression<events::table> for $name {}
+
+            impl AppearsOnTable<events::table> for $name {}
+        )*
+    };
+}
+
+condition_on_events!(SinceMonthOf, BeforeMonthsAfter);
+
+pub(crate) fn since_month_of(ledger_id: LedgerId, start: i64) -> SinceMonthOf {
+    SinceMonthOf {
+        ledger_id: ledger_id.0,
+        start,
+    }
+}
+
+pub(crate) fn before_months_after(ledger_id: LedgerId, end: i64) -> BeforeMonthsAfter {
+    BeforeMonthsAfter {
+        ledger_id: ledger_id.0,
+        end,
+    }
 }
 
 /// The first month in which an event with this id can be stored: that of the id. The month of an event is not before that of its
@@ -368,4 +400,19 @@ fn read_logged((seq, columns): (i64, Columns)) -> Result<LoggedEvent> {
         seq: seq.cast_unsigned(),
         event: read_columns(columns)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_with_conditions_on_months_are_prepared_once() {
+        let statement = events::table
+            .filter(since_month_of(LedgerId(1), 2))
+            .filter(before_months_after(LedgerId(1), 3))
+            .select(events::seq);
+        let is_prepared_once = QueryFragment::<Pg>::is_safe_to_cache_prepared(&statement, &Pg);
+        assert_eq!(is_prepared_once, Ok(true));
+    }
 }
