@@ -130,7 +130,7 @@ def event(tenant, number):
     return {
         "actor": {"id": f"user-{number % 1_000}", "type": "user"},
         "action": "document.opened",
-        "category": "data_access",
+        "category": "access",
         "tenant_id": f"tenant-{tenant}",
         "target": {"id": f"document-{number}", "type": "document"},
         "metadata": {"number": number, "text": "x" * 200},
