@@ -1,7 +1,6 @@
 """The attacked server: a fresh one for each attack, with a database of its own."""
 
 import os
-import re
 
 import processes
 import scene as scenes
@@ -41,13 +40,7 @@ class Target:
 
     def memory_mib(self):
         """Present and peak resident memory of the server. None when it has ended."""
-        try:
-            with open(f"/proc/{self.node.process.pid}/status", encoding="ascii") as status:
-                text = status.read()
-        except FileNotFoundError:
-            return None
-        found = [re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE) for name in ("VmRSS", "VmHWM")]
-        return tuple(int(match[1]) / 1024 for match in found) if all(found) else None
+        return processes.memory_mib(self.node.process.pid)
 
     def stop(self):
         self.node.stop()

@@ -3,9 +3,12 @@
 import glob
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import time
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def start(command, log, user=None, environment=None, end_signal="KILL"):
@@ -77,3 +80,22 @@ def wait_until(condition, seconds, what):
         if time.monotonic() > deadline:
             raise TimeoutError(f"{what}: not within {seconds} s")
         time.sleep(0.02)
+
+
+def times(pid):
+    """When a process started, in seconds after the boot of the machine, and its processor time in seconds (proc(5))."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    used = sum(int(ticks) for ticks in fields[11:13])
+    return int(fields[19]) / TICKS_PER_SECOND, used / TICKS_PER_SECOND
+
+
+def memory_mib(pid):
+    """Present and peak resident memory of a process. None when it has ended."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as status:
+            text = status.read()
+    except FileNotFoundError:
+        return None
+    found = [re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE) for name in ("VmRSS", "VmHWM")]
+    return tuple(int(match[1]) / 1024 for match in found) if all(found) else None

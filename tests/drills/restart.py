@@ -28,7 +28,6 @@ import service
 WRITERS = 4
 BATCH_EVENTS = 100
 DISK_MIB = 48
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # The first line that a server writes once it accepts connections.
 LISTENS = "starting service"
 HEADER = "| Fault | Database | Events | WAL MiB | Log: start to listening, s | CPU until listening, s | First 201 after, s | Lost |\n|---|---|---|---|---|---|---|---|"
@@ -181,12 +180,10 @@ def start_again(node, load):
     begin = os.path.getsize(node.log)
     load.count_from_now()
     node.start()
-    with open(f"/proc/{node.process.pid}/stat", encoding="ascii") as file:
-        fields = file.read().rpartition(")")[2].split()
+    after_boot, used = processes.times(node.process.pid)
     with open("/proc/uptime", encoding="ascii") as file:
         booted = time.time() - float(file.read().split()[0])
-    started = booted + int(fields[19]) / TICKS_PER_SECOND
-    used = sum(int(ticks) for ticks in fields[11:13]) / TICKS_PER_SECOND
+    started = booted + after_boot
     with open(node.log, encoding="utf-8") as log:
         log.seek(begin)
         lines = [json.loads(line) for line in log if line.startswith("{")]

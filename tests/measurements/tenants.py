@@ -20,12 +20,12 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "deployment"))
 
 import databases
+import processes
 import service
 
 BATCH = 100
 SENDERS = 4
 RETRY_SECONDS_MAX = 120
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Side:
@@ -41,14 +41,11 @@ class Side:
         self.lock = threading.Lock()
 
     def processor_seconds(self):
-        with open(f"/proc/{self.node.process.pid}/stat", encoding="ascii") as stat:
-            fields = stat.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+        return processes.times(self.node.process.pid)[1]
 
     def memory_mib(self):
-        with open(f"/proc/{self.node.process.pid}/status", encoding="ascii") as status:
-            lines = dict(line.split(":", 1) for line in status)
-        return int(lines["VmHWM"].split()[0]) / 1024
+        """Peak resident memory."""
+        return processes.memory_mib(self.node.process.pid)[1]
 
     def body(self):
         """The next batch. Its tenants are all different, and are those of no batch before until all had an event."""
@@ -100,9 +97,11 @@ class Completeness(threading.Thread):
         while not self.ended.wait(self.pause):
             tenant = (tenant + 104_729) % min(self.side.tenants, self.side.sent)
             begin = time.monotonic()
-            status, body = connection.request(
-                "GET", f"/api/v1/log/completeness?tenant_id=tenant-{tenant}", self.side.key
-            )
+            try:
+                status, body = completeness(connection, self.side.key, tenant)
+            except service.Unanswered as error:
+                self.failure = str(error)
+                return
             if status == 200:
                 self.latencies.append(time.monotonic() - begin)
                 self.sizes.append(len(body))
@@ -124,6 +123,10 @@ class Completeness(threading.Thread):
             f"{len(self.latencies)} answers, {self.unavailable} times 503; p50 {statistics.median(latencies):.0f} ms, "
             f"longest {max(latencies):.0f} ms; {max(self.sizes, default=0)} bytes"
         )
+
+
+def completeness(connection, key, tenant):
+    return connection.request("GET", f"/api/v1/log/completeness?tenant_id=tenant-{tenant}", key)
 
 
 def event(tenant, number):
@@ -181,7 +184,7 @@ def first_map(side):
     connection = service.Connection(side.node, timeout=RETRY_SECONDS_MAX)
     while True:
         requests += 1
-        status, body = connection.request("GET", "/api/v1/log/completeness?tenant_id=tenant-0", side.key)
+        status, body = completeness(connection, side.key, tenant=0)
         if status == 200:
             return time.monotonic() - begin, requests
         if status != 503 or time.monotonic() - begin > RETRY_SECONDS_MAX:

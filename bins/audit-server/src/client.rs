@@ -81,19 +81,24 @@ impl Reply {
         })
     }
 
-    /// Whether the response is an error with this code.
-    pub(crate) fn is_error(&self, code: ErrorCode) -> bool {
-        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
-        body["error"]["code"] == code.as_str()
+    /// The error of an error response. `null` if the body is not one of the service.
+    fn error(&self) -> Value {
+        let mut body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        body["error"].take()
+    }
+
+    /// Whether an error response has this code.
+    pub(crate) fn has_code(&self, code: ErrorCode) -> bool {
+        self.error()["code"] == code.as_str()
     }
 
     /// The message of an error response: its details where it has some. Empty if the body is not one of the service.
     pub(crate) fn error_message(&self) -> String {
-        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
-        let details = body["error"]["details"].as_array().into_iter().flatten();
+        let error = self.error();
+        let details = error["details"].as_array().into_iter().flatten();
         let details: Vec<&str> = details.filter_map(|detail| detail["message"].as_str()).collect();
         match details.is_empty() {
-            true => body["error"]["message"].as_str().unwrap_or_default().to_owned(),
+            true => error["message"].as_str().unwrap_or_default().to_owned(),
             false => details.join("; "),
         }
     }

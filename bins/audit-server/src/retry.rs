@@ -61,15 +61,13 @@ fn pause_before_retry(outcome: &Outcome, scheduled: Duration, now: Timestamp) ->
         Ok(reply) => reply,
         Err(error) => return is_network_failure(error).then_some(scheduled),
     };
-    // The log stays as it is until its operator does something.
-    if reply.is_error(ErrorCode::LogInconsistent) {
-        return None;
-    }
     let retry_after = reply
         .retry_after
         .as_deref()
         .and_then(|text| parse_retry_after(text, now));
     let pause = match (reply.status, retry_after) {
+        // The log stays as it is until its operator does something.
+        (500, _) if reply.has_code(ErrorCode::LogInconsistent) => return None,
         (500.., None) => scheduled,
         (429 | 500.., Some(asked)) => scheduled.max(asked),
         _ => return None,

@@ -304,7 +304,7 @@ fn a_log_whose_key_was_removed_gets_no_other_one(kind: DatabaseKind) {
         log.contains("the log's key was removed from the database"),
         "{log}"
     );
-    let verified = command_line_on(&case.database, &["log", "verify"]);
+    let verified = super::verify(&case.database);
     assert_eq!(verified.exit, Exit::Code(1), "{verified:?}");
     assert!(
         verified.stdout.contains("the log's key was removed"),

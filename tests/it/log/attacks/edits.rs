@@ -118,7 +118,7 @@ const CONFIGURATION: &str = "configuration is not in the log; a change that the 
 const STATUS: &str =
     "what people say of an alert is not in the log; a change by the service has an own event";
 const NO_EVENT: &str = "no event: the daily limit counts again";
-const NO_NOTE: &str = "has no signature, and is served to nobody";
+const NO_NOTE: &str = "it has no signature, and the server does not send it";
 const INDEX: &str = "`log verify --index`";
 
 /// All edits. Each must be noticed by `log verify` or `log audit`, or the server writes the right value again, unless it is excused.
@@ -324,7 +324,7 @@ fn trees() -> Vec<Edit> {
             "UPDATE log_checkpoints SET size = 1 WHERE LEDGER",
         ).excused(UNDONE),
         Edit::both(
-            "a checkpoint that is none",
+            "a checkpoint that cannot be read",
             "UPDATE log_checkpoints SET note = 'no note' WHERE LEDGER",
         ).excused(UNDONE),
         Edit::both(
@@ -333,7 +333,7 @@ fn trees() -> Vec<Edit> {
         ).excused(UNDONE),
         Edit::built("an older checkpoint", older_checkpoint).excused(UNDONE),
         Edit::both(
-            "a cosigned checkpoint that is none",
+            "a cosigned checkpoint that cannot be read",
             "INSERT INTO log_cosigned (ledger_id, version, note, quorum_size, quorum_note) VALUES (OWN, 1, 'no note', 0, NULL)",
         ).excused(NO_NOTE),
     ]

@@ -26,6 +26,7 @@ use observers::{Observation, auditor_state, is_intact};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use table::{Row, Table};
 
 /// The number of events of each log: a full tile, and eight events in a partial one.
@@ -69,7 +70,7 @@ const fn situation(access: Access, is_running: bool, is_growing: bool) -> Situat
 
 /// Of those who have write access to the database alone.
 const OF_DATABASE: Table = Table {
-    header: "| Edit | Database | `log verify` | `log audit` | Witness | Client | Events refused | Where nobody notices it |\n|---|---|---|---|---|---|---|---|\n",
+    edit: "Edit",
     situations: [
         situation(Access::Database, false, false),
         situation(Access::Database, false, true),
@@ -82,7 +83,7 @@ const OF_DATABASE: Table = Table {
 
 /// Of those who have the files of the server. It is stopped, because a running one remembers.
 const OF_HOST: Table = Table {
-    header: "| Edit, with the files of the server | Database | `log verify` | `log audit` | Witness | Client | Events refused | Where nobody notices it |\n|---|---|---|---|---|---|---|---|\n",
+    edit: "Edit, with the files of the server",
     situations: [
         situation(Access::Files, false, false),
         situation(Access::Files, false, true),
@@ -209,6 +210,12 @@ impl Deployment {
         }
     }
 
+    /// The deployment that the tests of all edits copy. They create it with the same number of logs.
+    fn shared(kind: DatabaseKind, logs: usize) -> &'static Self {
+        static DEPLOYMENTS: [OnceLock<Deployment>; 2] = [OnceLock::new(), OnceLock::new()];
+        DEPLOYMENTS[usize::from(kind == DatabaseKind::Postgres)].get_or_init(|| Self::create(kind, logs))
+    }
+
     fn copy(&self) -> Self {
         let database = self.database.copy();
         let memory = super::copy_of(&self.memory);
@@ -225,10 +232,15 @@ impl Deployment {
         Server::start(&self.database, &[(STATE_DIRECTORY, text_of(&self.memory))])
     }
 
-    /// Does what an attacker with this access does after the edits.
-    fn cover_up(&self, access: Access) {
+    /// Does what an attacker with this access does after the edits of these logs.
+    fn cover_up(&self, access: Access, edited: &[bool]) {
         if access == Access::Database {
             return;
+        }
+        for (target, is_edited) in self.targets.iter().zip(edited) {
+            if *is_edited {
+                target.case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
+            }
         }
         std::fs::remove_dir_all(&self.memory).expect("remove the state directory");
         std::fs::create_dir(&self.memory).expect("create the state directory");
@@ -297,14 +309,11 @@ fn observe(base: &Deployment, edits: &[Edit], situation: Situation) -> Vec<Optio
             let statements = edit.statements(&attacked);
             statements.is_some_and(|sql| {
                 target.case.tamper(&sql);
-                if situation.access != Access::Database {
-                    target.case.tamper("DELETE FROM log_checkpoints WHERE LEDGER");
-                }
                 true
             })
         })
         .collect();
-    deployment.cover_up(situation.access);
+    deployment.cover_up(situation.access, &is_applied);
     let verified_first = (!situation.is_running && !situation.is_growing).then(|| deployment.verify());
     let server = server.take().unwrap_or_else(|| deployment.start());
     let stored = deployment
@@ -345,13 +354,13 @@ fn observe(base: &Deployment, edits: &[Edit], situation: Situation) -> Vec<Optio
 /// The rows of one database, with the cells of the situations that run.
 fn run(table: &Table, kind: DatabaseKind) -> Vec<Row> {
     let edits = edits();
-    let base = Deployment::create(kind, edits.len() + 1);
+    let base = Deployment::shared(kind, edits.len() + 1);
     let mut rows: Vec<Row> = edits
         .iter()
         .map(|edit| Row::new(edit.name, kind, edit.excuse))
         .collect();
     for index in table.running() {
-        let observed = observe(&base, &edits, table.situations[index]);
+        let observed = observe(base, &edits, table.situations[index]);
         for (row, observation) in rows.iter_mut().zip(observed) {
             row.cells[index] = observation;
         }

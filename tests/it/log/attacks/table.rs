@@ -10,15 +10,18 @@ use std::fmt::Write;
 
 /// The number of rows that no edit of this suite may take away.
 const EDITS_MIN: usize = 78;
+/// The titles of all columns but the first one, and the line below them.
+const COLUMNS: &str = "| Database | `log verify` | `log audit` | Witness | Client | Events refused | Why it is not noticed |\n|---|---|---|---|---|---|---|---|\n";
 /// The number of situations in a table.
 const SITUATIONS: usize = 4;
 const BETWEEN_SITUATIONS: &str = " · ";
-/// Why an edit by somebody with the head key is not noticed by `log verify` and `log audit`.
+/// The reason why neither `log verify` nor `log audit` notices an edit by an attacker with the head key.
 const HARMLESS: &str = "the log has all events that it had, and continues what was signed";
 
 /// A table of the document.
 pub(super) struct Table {
-    pub(super) header: &'static str,
+    /// The title of the first column.
+    pub(super) edit: &'static str,
     /// In the order of the values of a cell.
     pub(super) situations: [Situation; SITUATIONS],
     /// Those that every run of the tests has.
@@ -135,6 +138,10 @@ fn documented(document: &str, header: &str) -> BTreeMap<(String, String), Vec<St
 const WITNESS_AND_CLIENT: [usize; 2] = [2, 3];
 
 impl Table {
+    fn header(&self) -> String {
+        format!("| {} {COLUMNS}", self.edit)
+    }
+
     /// The situations that run now.
     pub(super) fn running(&self) -> Vec<usize> {
         match is_full() {
@@ -174,7 +181,7 @@ impl Table {
             .collect();
         assert!(
             wrong.is_empty(),
-            "nobody notices, or the excuse is needless:\n{}",
+            "neither `log verify` nor `log audit` notices, or the excuse is needless:\n{}",
             wrong.join("\n")
         );
     }
@@ -188,15 +195,16 @@ impl Table {
 
     /// Asserts that the document says what was seen. With all situations, writes the document on demand.
     pub(super) fn expect_documented(&self, rows: &[Row]) {
+        let header = self.header();
         let guard = writing();
         let document = std::fs::read_to_string(path()).expect("read the document");
         if is_updated() && is_full() && DatabaseKind::Postgres.is_available() {
-            let written = with_table(&document, self.header, &rendered(rows));
+            let written = with_table(&document, &header, &rendered(rows));
             std::fs::write(path(), written).expect("write the document");
             return;
         }
         drop(guard);
-        let documented = documented(&document, self.header);
+        let documented = documented(&document, &header);
         let mut differences = Vec::new();
         for row in rows {
             let key = (row.name.to_owned(), name_of(row.kind).to_owned());
