@@ -97,7 +97,7 @@ test("a rule is previewed, created, changed and deleted", async () => {
   await row(page, "Exports").getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Cooldown, seconds").fill("60");
   await page.getByRole("button", { name: "Store changes" }).click();
-  await row(page, "60 s").waitFor();
+  await row(page, "Exports").getByRole("cell", { name: "60 s", exact: true }).waitFor();
   await row(page, "Exports").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByText("This cannot be undone").waitFor();
   await expectAccessible(page);
