@@ -86,6 +86,45 @@ test("it asks the page for a fresh token, and keeps its place", async () => {
   await closePage(page);
 });
 
+test("a refusal of the token before does not end the fresh one", async () => {
+  const [before, fresh] = [await viewerToken(server, "acme"), await viewerToken(server, "acme")];
+  body = `<audit-log-viewer base-url="${server.url}" token="${before}"></audit-log-viewer>`;
+  script = `
+    import "${server.url}/viewer.js";
+    globalThis.asked = [];
+    document.querySelector("audit-log-viewer").addEventListener("audit-token-expired", (event) => asked.push(event.detail.code));
+  `;
+  const page = await openPage(server, { origins: [origin] });
+  let isExpired = false;
+  let answer;
+  const held = new Promise((isHeld) => {
+    void page.route("**/api/v1/events?**", async (route) => {
+      if (!isExpired) return route.fallback();
+      isExpired = false;
+      await new Promise((resolve) => isHeld((answer = resolve)));
+      const refusal = { error: { code: "token_expired", message: "the viewer token has expired" }, request_id: "req_00000000000000000004" };
+      return route.fulfill({ status: 401, json: refusal, headers: { "Access-Control-Allow-Origin": "*" } });
+    });
+  });
+  await page.goto(`${origin}/`);
+  await page.locator(".line").first().waitFor();
+  await page.locator(".live[aria-pressed=true]", { hasText: /^\s*Live/ }).waitFor();
+  isExpired = true;
+  const event = (name) => ({ action: `fresh.${name}`, category: "system", tenant_id: "acme", actor: { id: "clock", type: "system" } });
+  await store(server, [event("first")]);
+  await held;
+  await page.locator("audit-log-viewer").evaluate((viewer, token) => (viewer.token = token), fresh);
+  await page.locator(".line", { hasText: "fresh.first" }).waitFor();
+  const refused = page.waitForResponse((response) => response.status() === 401);
+  answer();
+  await (await refused).finished();
+  await store(server, [event("second")]);
+  await page.locator(".line", { hasText: "fresh.second" }).waitFor();
+  assert.deepEqual(await page.evaluate(() => globalThis.asked), []);
+  assert.equal(await page.getByText("Your access has expired").count(), 0);
+  await closePage(page);
+});
+
 test("a page whose tokens are always refused is not asked without end", async () => {
   body = `<audit-log-viewer base-url="${server.url}" token="vt_a.b.c"></audit-log-viewer>`;
   script = `

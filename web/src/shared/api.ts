@@ -21,6 +21,9 @@ export interface Detail {
 }
 
 export class Failure extends Error {
+  /** The credential that was refused. Private, so that no report of an error has it. */
+  readonly #refused: string | undefined;
+
   constructor(
     readonly kind: FailureKind,
     message: string,
@@ -28,8 +31,15 @@ export class Failure extends Error {
     readonly code = "",
     readonly requestId = "",
     readonly details: Detail[] = [],
+    refused?: string,
   ) {
     super(message);
+    this.#refused = refused;
+  }
+
+  /** Whether this credential was refused. A response can arrive after another credential has taken the place of the refused one. */
+  refuses(credential: string): boolean {
+    return this.kind === "expired" && (this.#refused === undefined || this.#refused === credential);
   }
 }
 
@@ -123,7 +133,7 @@ export class Api {
     const text = query.toString();
     const url = `${baseUrl.replace(/\/+$/, "")}/api/v1${path}${text && `?${text}`}`;
     const response = await fetch(url, init).catch(offline);
-    if (!response.ok) throw await failed(response);
+    if (!response.ok) throw await failed(response, credential);
     return response;
   }
 }
@@ -133,11 +143,11 @@ function offline(cause: unknown): never {
   throw new Failure("offline", "no response from the server");
 }
 
-async function failed(response: Response): Promise<Failure> {
+async function failed(response: Response, credential: string): Promise<Failure> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
   const kind = KINDS[response.status] ?? "server";
   const message = body.error?.message ?? `status ${response.status}`;
-  return new Failure(kind, message, response.status, body.error?.code, body.request_id, body.error?.details);
+  return new Failure(kind, message, response.status, body.error?.code, body.request_id, body.error?.details, credential);
 }
 
 export function isAbort(error: unknown): boolean {

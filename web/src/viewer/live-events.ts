@@ -203,6 +203,8 @@ export class LiveEvents {
       this.set({ isOffline: true });
       return;
     }
+    // The request was made with the token before. Reading goes on with the present one.
+    if (failure.kind === "expired" && !failure.refuses(this.host.token)) return;
     this.set({ failure });
     if (failure.kind !== "expired") return;
     this.following.abort();

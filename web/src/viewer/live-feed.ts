@@ -31,7 +31,7 @@ export async function follow(api: Api, filter: Filter, listener: FeedListener, s
         listener.connected(true);
         if (message.event === "end") {
           const { code, message: text } = JSON.parse(message.data) as { code: string; message: string };
-          throw new Failure("expired", text, 401, code);
+          throw new Failure("expired", text, 401, code, "", [], api.connection.credential);
         }
         if (message.id) cursor = message.id;
         if (message.event === "audit") listener.arrived();
