@@ -249,6 +249,7 @@ impl Reader<'_> {
     }
 
     /// The stored tiles of a ledger that its tree does not have, `limit` at most: level and index.
+    #[expect(clippy::disallowed_methods, reason = "only `log verify` asks")]
     pub fn stray_tiles(&mut self, ledger_id: LedgerId, limit: i64) -> Result<Vec<(i64, i64)>> {
         let leaves_of = |level: u8| format!("WHEN {level} THEN {}", 1_i64 << (8 * (level + 1)));
         let leaves: Vec<String> = (0..STORED_LEVELS).map(leaves_of).collect();

@@ -126,6 +126,10 @@ pub(crate) fn next_ledger_number(session: &mut SqliteSession) -> Result<i64> {
 }
 
 /// A random number.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "once for each change of a configuration"
+)]
 pub(crate) fn random_number(session: &mut SqliteSession) -> Result<i64> {
     Ok(diesel::select(sql::<BigInt>("random()")).get_result(&mut session.connection)?)
 }

@@ -146,6 +146,7 @@ pub(crate) fn is_at_time(session: &mut SqliteSession, position: i64, occurred_at
     Ok(select(exists(event_times::table.find(end - 1))).get_result(&mut session.connection)?)
 }
 
+#[expect(clippy::disallowed_methods, reason = "only `log verify` asks")]
 pub(crate) fn has_no_strays(session: &mut SqliteSession) -> Result<bool> {
     // One statement, so that all are counted at one moment. A sum of integers would fail on manipulated values.
     let sizes = sql::<BigInt>("(SELECT CAST(total(size) AS INTEGER) FROM ledgers)");

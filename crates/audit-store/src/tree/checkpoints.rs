@@ -168,6 +168,7 @@ impl Reader<'_> {
 
     /// The ledgers behind `after` that have grown since their latest checkpoint and whose latest event was received before
     /// `received_before`. Looks at a part of all ledgers: at most 60 calls go through all of them.
+    #[expect(clippy::disallowed_methods, reason = "asked once a second")]
     pub fn unsigned_ledgers(
         &mut self,
         after: Option<LedgerId>,

@@ -43,6 +43,10 @@ struct LedgerNumber {
 }
 
 /// A random number: the last 64 bits of a random UUID, of which two are constant.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "once for each change of a configuration"
+)]
 pub(crate) fn random_number(session: &mut PostgresSession) -> Result<i64> {
     let number = "('x' || translate(right(gen_random_uuid()::text, 17), '-', ''))::bit(64)::bigint";
     Ok(diesel::select(sql::<BigInt>(number)).get_result(&mut session.connection)?)

@@ -299,6 +299,7 @@ impl IndexingSession {
     }
 
     /// Renews the leases, takes those that expired, and notes the groups that other nodes added segments to.
+    #[expect(clippy::disallowed_methods, reason = "once in each round of the indexer")]
     fn renew_leases(&mut self) -> Result<()> {
         for group in self.leases.renew(&mut self.connection)? {
             // The last holder may have died during a merge.

@@ -213,6 +213,7 @@ impl Segments for WrittenBlocks<'_> {
 
     /// A number can come again after its segment was merged or lost in a crash. Readers tell segments of one number apart by their
     /// marks.
+    #[expect(clippy::disallowed_methods, reason = "once for each segment")]
     fn next_id(&mut self) -> Result<u32> {
         loop {
             let id: i64 = select(sql::<BigInt>("1 + floor(random() * 2147483647)::bigint"))
