@@ -56,6 +56,7 @@ on_both_databases! {
     every_answer_to_a_credential_says_what_is_left,
     requests_without_a_credential_are_not_limited,
     the_burst_is_a_second_s_worth_unless_configured,
+    a_page_may_read_that_it_asks_too_often,
 }
 
 fn nothing_is_limited_unless_configured(database: DatabaseKind) {
@@ -210,4 +211,27 @@ fn a_wrong_rate_is_refused() {
         ("AUDIT_RATE_LIMIT_BURST", "0"),
         ("AUDIT_RATE_LIMIT_BURST", "-5"),
     ]);
+}
+
+/// The refusal comes before the request reaches its route.
+fn a_page_may_read_that_it_asks_too_often(database: DatabaseKind) {
+    let server = start(database, "1", Some("1"));
+    let organization = Organization::create(&server, "enterprise");
+    let viewer = organization.viewer("tenant-1", "full");
+    exhaust(&viewer);
+    let refused = (0..REQUESTS_MAX)
+        .map(|_| {
+            viewer
+                .get("/events")
+                .header("origin", "https://app.example.com")
+                .send_raw()
+        })
+        .find(|answer| answer.status == 429);
+    let refused = refused.expect("a refusal");
+    assert_eq!(refused.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(refused.header("vary"), Some("Origin"));
+    let metrics = server.client().request("GET", "/metrics").send_raw().bytes;
+    let metrics = String::from_utf8(metrics).expect("metrics are text");
+    let counted = r#"audit_http_requests_total{method="GET",route="/api/v1/events",status="429"} "#;
+    assert!(metrics.contains(counted), "{metrics}");
 }

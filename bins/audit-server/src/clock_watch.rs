@@ -3,26 +3,36 @@
 use crate::system::SystemClock;
 use audit_domain::{Clock, Timestamp};
 use parking_lot::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
 /// A difference between the clock and the monotonic one that is reported, in seconds. Corrections of a running time service are
 /// smaller.
 const JUMP_SECONDS_MIN: i64 = 60;
 
-/// The system's clock. It compares itself with the monotonic clock, which no one sets.
+/// The system's clock. It compares itself with the monotonic clock, which no one sets, once in each second that it shows: every request
+/// reads it several times, on every thread.
 #[derive(Default)]
-pub(crate) struct WatchedClock(Mutex<Option<(Timestamp, Instant)>>);
+pub(crate) struct WatchedClock {
+    last: Mutex<Option<(Timestamp, Instant)>>,
+    /// The second that `last` shows; 0 before the first.
+    last_second: AtomicI64,
+}
 
 impl Clock for WatchedClock {
     fn now(&self) -> Timestamp {
         let now = SystemClock.now();
-        // Another thread compares at this moment.
-        if let Some(mut last) = self.0.try_lock() {
+        if now.as_seconds() == self.last_second.load(Ordering::Relaxed) {
+            return now;
+        }
+        // Otherwise another thread compares at this moment.
+        if let Some(mut last) = self.last.try_lock() {
             let instant = Instant::now();
             if let Some(seconds) = last.and_then(|last| jump(last, (now, instant))) {
                 report(seconds);
             }
             *last = Some((now, instant));
+            self.last_second.store(now.as_seconds(), Ordering::Relaxed);
         }
         now
     }

@@ -46,6 +46,8 @@ impl KeyKind {
 pub struct KeyText {
     kind: KeyKind,
     text: String,
+    /// Computed once: a request looks its key up several times.
+    hash: KeyHash,
 }
 
 impl KeyText {
@@ -63,7 +65,12 @@ impl KeyText {
         let mut text = String::from(kind.prefix());
         text.extend(base62::<_, { Self::RANDOM_CHARS }>(random));
         text.extend(Self::checksum(&text));
-        Self { kind, text }
+        Self::new(kind, text)
+    }
+
+    fn new(kind: KeyKind, text: String) -> Self {
+        let hash = KeyHash(Sha256::digest(&text).into());
+        Self { kind, text, hash }
     }
 
     /// Parses a key and verifies its checksum. To find out whether the key exists, look up its [`hash`](Self::hash).
@@ -85,10 +92,7 @@ impl KeyText {
                 if !Self::checksum(covered).into_iter().eq(checksum.chars()) {
                     return Err(CredentialError::MistypedKey);
                 }
-                return Ok(Self {
-                    kind,
-                    text: text.to_owned(),
-                });
+                return Ok(Self::new(kind, text.to_owned()));
             }
         }
         Err(CredentialError::MistypedKey)
@@ -115,8 +119,8 @@ impl KeyText {
     }
 
     /// The hash under which the key is stored and looked up.
-    pub fn hash(&self) -> KeyHash {
-        KeyHash(Sha256::digest(&self.text).into())
+    pub const fn hash(&self) -> KeyHash {
+        self.hash
     }
 
     fn checksum(covered: &str) -> [char; Self::CHECKSUM_CHARS] {

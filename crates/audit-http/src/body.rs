@@ -7,6 +7,7 @@ use crate::BODY_BYTES_MAX;
 use crate::error::ApiError;
 use crate::owner::{HeldBytes, Memory, Owner};
 use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
 use actix_web::web::Bytes;
 use futures_core::Stream;
 use inflating::inflate;
@@ -14,7 +15,9 @@ pub(crate) use inflating::{Inflaters, inflaters};
 use std::future::poll_fn;
 use std::ops::Deref;
 use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 
 /// Bytes of the bodies of all organizations together, at most. A body stays until the response is sent, because the
@@ -78,8 +81,7 @@ impl UnreadBody {
         let mut collected = Some(Collected::new(held, self.declared));
         let mut arrived = 0;
         loop {
-            let chunk = poll_fn(|context| Pin::new(&mut self.payload).poll_next(context));
-            let chunk = timeout_at(started + time_for(arrived), chunk).await;
+            let chunk = next_chunk(&mut self.payload, started + time_for(arrived)).await;
             let Some(chunk) = chunk.map_err(|_| ApiError::SlowBody)? else {
                 break;
             };
@@ -94,6 +96,23 @@ impl UnreadBody {
         match self.is_gzip {
             true => inflate(body, room).await,
             false => Ok(body),
+        }
+    }
+}
+
+/// The next piece of a body. A timer is started only for one that has not arrived: most bodies come with the head of their request.
+async fn next_chunk(
+    payload: &mut Payload,
+    until: Instant,
+) -> Result<Option<Result<Bytes, PayloadError>>, Elapsed> {
+    match poll_fn(|context| Poll::Ready(Pin::new(&mut *payload).poll_next(context))).await {
+        Poll::Ready(chunk) => Ok(chunk),
+        Poll::Pending => {
+            timeout_at(
+                until,
+                poll_fn(|context| Pin::new(&mut *payload).poll_next(context)),
+            )
+            .await
         }
     }
 }

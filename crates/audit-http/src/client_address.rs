@@ -2,8 +2,12 @@
 //! that it has used.
 
 use actix_web::HttpRequest;
+use actix_web::http::header::HeaderName;
 use audit_admission::{TrustedProxies, subscriber};
 use std::net::{IpAddr, Ipv6Addr};
+
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// Identifies the client of a request: an IPv4 address, or the first 64 bits of an IPv6 address, the prefix of one
 /// subscriber.
@@ -17,7 +21,7 @@ pub(crate) fn address_of(request: &HttpRequest, proxies: &TrustedProxies) -> Opt
     // The lines of a header cannot be read from the end.
     let forwarded_for: Vec<&[u8]> = request
         .headers()
-        .get_all("x-forwarded-for")
+        .get_all(FORWARDED_FOR)
         .map(|value| value.as_bytes())
         .collect();
     proxies.client(peer, forwarded_for.into_iter())
@@ -27,7 +31,7 @@ pub(crate) fn address_of(request: &HttpRequest, proxies: &TrustedProxies) -> Opt
 /// the outermost proxy. A client can forge it where proxies append to it, as it can the `Host`: only its own response has it.
 pub(crate) fn scheme_of(request: &HttpRequest, proxies: &TrustedProxies) -> Option<&'static str> {
     let peer = request.peer_addr().map(|peer| peer.ip().to_canonical());
-    let reported = request.headers().get("x-forwarded-proto")?.to_str().ok()?;
+    let reported = request.headers().get(FORWARDED_PROTO)?.to_str().ok()?;
     let scheme = reported.split(',').next()?.trim();
     let known = ["https", "http"]
         .into_iter()

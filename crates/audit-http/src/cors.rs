@@ -4,7 +4,7 @@
 //! use a viewer token; the response itself carries the headers only when the credential is one.
 
 use crate::error::ApiError;
-use crate::routes::VIEWER_READS;
+use crate::routes::MatchedRoute;
 use crate::state::{CorsOrigins, HttpState};
 use crate::vary;
 use actix_web::body::MessageBody;
@@ -23,20 +23,17 @@ pub(crate) async fn with_cors(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    let depends_on_origin = request
-        .match_pattern()
-        .is_some_and(|path| VIEWER_READS.contains(path.as_str()));
     let origin = request
         .app_data::<web::Data<HttpState>>()
-        .filter(|_| depends_on_origin && is_viewer_read(request.request()))
+        .filter(|_| reads_with_a_viewer_token(request.request()))
         .and_then(|state| allowed_origin(request.request(), &state.cors_origins));
     let mut response = next.call(request).await?;
-    if depends_on_origin {
+    if MatchedRoute::of(response.request()).is_some_and(|route| route.is_viewer_read) {
         // Also without the other headers: a cache must not give one origin the response to another one.
         vary::add(response.headers_mut(), "Origin");
-    }
-    if let Some(origin) = origin {
-        allow(response.headers_mut(), origin);
+        if let Some(origin) = origin {
+            allow(response.headers_mut(), origin);
+        }
     }
     Ok(response)
 }
@@ -51,7 +48,7 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     );
 }
 
-fn is_viewer_read(request: &HttpRequest) -> bool {
+fn reads_with_a_viewer_token(request: &HttpRequest) -> bool {
     let authorization = request
         .headers()
         .get(AUTHORIZATION)

@@ -6,7 +6,7 @@ use crate::error::ApiError;
 use crate::error_code::ErrorCode;
 use crate::openapi::{Describe, Facts, Input, SchemaOf};
 use actix_web::dev::Payload;
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderName};
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use audit_app::Selection;
 use audit_domain::json::{self, Json};
@@ -134,6 +134,9 @@ fn input<T: Fielded>(schema: SchemaOf) -> Input {
     }
 }
 
+/// The header that chooses a project.
+const PROJECT_ID: HeaderName = HeaderName::from_static("x-project-id");
+
 /// The query string, and the header that chooses a project.
 struct Asked {
     query: String,
@@ -143,7 +146,7 @@ struct Asked {
 
 impl Asked {
     fn of(request: &HttpRequest) -> Self {
-        let header = request.headers().get("x-project-id");
+        let header = request.headers().get(PROJECT_ID);
         Self {
             query: request.query_string().to_owned(),
             project: header.map(|value| value.to_str().unwrap_or_default().to_owned()),
@@ -174,7 +177,7 @@ impl Asked {
 /// The project that a request names in its header or query string, to find its cell; `None` also where it is not an id,
 /// which [`Parameters`] reports.
 pub(crate) fn selected_project(request: &HttpRequest) -> Option<ProjectId> {
-    let header = request.headers().get("x-project-id");
+    let header = request.headers().get(PROJECT_ID);
     let mut parameters = request.query_string().split('&');
     let text = match header {
         Some(header) => header.to_str().ok(),

@@ -6,6 +6,7 @@ mod otlp;
 pub use otlp::MetricTimes;
 
 use crate::tls_status::{TlsMetrics, TlsStatus};
+use actix_web::http::StatusCode;
 use audit_app::{AuditLog, Ingested, Tracer};
 use measured::MeasuredMetrics;
 use parking_lot::Mutex;
@@ -249,11 +250,11 @@ impl Metrics {
         })
     }
 
-    pub(crate) fn request(&self, method: &str, route: &str, status: u16, seconds: f64) {
+    pub(crate) fn request(&self, method: &str, route: &str, status: StatusCode, seconds: f64) {
         // Clients may invent methods, and every label value stays in memory permanently.
         let method = known_method(method).unwrap_or("other");
         self.requests
-            .with_label_values(&[method, route, &status.to_string()])
+            .with_label_values(&[method, route, status.as_str()])
             .inc();
         self.duration_seconds
             .with_label_values(&[method, route])

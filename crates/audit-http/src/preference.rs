@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::future::{Ready, ready};
 
 /// The name of the header, which may be given several times.
-const PREFER: &str = "prefer";
+const PREFER: HeaderName = HeaderName::from_static("prefer");
 /// The preference.
 const RECEIPT: &str = "receipt";
 

@@ -7,6 +7,7 @@ use crate::held::counted;
 use crate::metrics::known_method;
 use crate::patience::Patience;
 use crate::rate_limit::Allowance;
+use crate::routes::MatchedRoute;
 use crate::state::HttpState;
 use crate::unread::Unread;
 use actix_web::body::{BoxBody, MessageBody};
@@ -27,7 +28,7 @@ pub(crate) const INCOMING_CHARS_MAX: usize = 128;
 
 /// The id of a request: `req_…`, or the client's `x-request-id` if it is well formed.
 #[derive(Clone, Debug)]
-pub(crate) struct RequestId(String);
+pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
     pub(crate) fn as_str(&self) -> &str {
@@ -40,7 +41,7 @@ impl RequestId {
             .extensions()
             .get::<Self>()
             .cloned()
-            .unwrap_or_else(|| Self(PREFIX.to_owned()))
+            .unwrap_or_else(|| Self(PREFIX.into()))
     }
 
     fn incoming(request: &ServiceRequest) -> Option<Self> {
@@ -49,16 +50,20 @@ impl RequestId {
             && text
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
-        is_well_formed.then(|| Self(text.to_owned()))
+        is_well_formed.then(|| Self(text.into()))
     }
 
     fn generate(state: &HttpState) -> Self {
         const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
         let random: [u8; 20] = state.entropy.bytes();
-        let characters = random
-            .iter()
-            .map(|byte| char::from(ALPHABET[usize::from(byte & 31)]));
-        Self(PREFIX.chars().chain(characters).collect())
+        let mut text = String::with_capacity(PREFIX.len() + random.len());
+        text.push_str(PREFIX);
+        text.extend(
+            random
+                .iter()
+                .map(|byte| char::from(ALPHABET[usize::from(byte & 31)])),
+        );
+        Self(text.into())
     }
 }
 
@@ -111,7 +116,7 @@ pub(crate) async fn with_request_id(
     }
     let route = count(&state, &response, started);
     if let (Some(tracer), Some(span)) = (&state.tracer, &span) {
-        end_span(tracer, span, &response, &route, &id);
+        end_span(tracer, span, &response, route, &id);
     }
     Ok(logged(response, &state, id, route, started, chunked_bytes))
 }
@@ -175,14 +180,14 @@ fn render(error: &Error, id: &RequestId) -> actix_web::HttpResponse {
     }
 }
 
-/// Counts the request, and returns its route: the pattern, because a path can hold a stream's token or a customer's id.
-fn count(state: &HttpState, response: &ServiceResponse<BoxBody>, started: Instant) -> String {
+/// Counts the request, and returns the path of its route.
+fn count(state: &HttpState, response: &ServiceResponse<BoxBody>, started: Instant) -> &'static str {
     let request = response.request();
-    let route = request.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
+    let route = MatchedRoute::of(request).map_or("unmatched", |route| route.path);
     state.metrics.request(
         request.method().as_str(),
-        &route,
-        response.status().as_u16(),
+        route,
+        response.status(),
         started.elapsed().as_secs_f64(),
     );
     route

@@ -150,6 +150,41 @@ pub(crate) static VIEWER_READS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
         .collect()
 });
 
+/// The route that a request was passed to. Each resource has its own among its data, so finding it matches no path again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MatchedRoute {
+    /// The path of its endpoints, with the names of parameters: a path itself can hold a stream's token or a customer's id.
+    pub(crate) path: &'static str,
+    /// Whether it is one of [`VIEWER_READS`].
+    pub(crate) is_viewer_read: bool,
+}
+
+impl MatchedRoute {
+    fn at(path: &'static str) -> Self {
+        Self {
+            path,
+            is_viewer_read: VIEWER_READS.contains(path),
+        }
+    }
+
+    /// The route of a request; `None` where no route has its path. The path of a request that was refused before it reached its
+    /// resource is matched here.
+    pub(crate) fn of(request: &HttpRequest) -> Option<Self> {
+        let matched_again = || {
+            let pattern = request.match_pattern()?;
+            let mut endpoints = ENDPOINTS.iter();
+            let endpoint = endpoints.find(|endpoint| pattern_of(endpoint.path) == pattern)?;
+            Some(Self::at(endpoint.path))
+        };
+        request.app_data().copied().or_else(matched_again)
+    }
+}
+
+/// The path of an endpoint as actix-web writes it.
+fn pattern_of(path: &str) -> String {
+    path.replace("{path}", "{path:.*}")
+}
+
 /// Which endpoints a listener serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
@@ -179,12 +214,13 @@ pub(crate) fn register(config: &mut web::ServiceConfig, surface: Surface, withou
     let (off, on): (Vec<_>, Vec<_>) = served.partition(is_off);
     for endpoint in off {
         let refuse = web::route().to(|| async { Err::<&str, _>(ApiError::StreamsOff) });
-        config.service(web::resource(endpoint.path).default_service(refuse));
+        let resource = web::resource(endpoint.path).app_data(MatchedRoute::at(endpoint.path));
+        config.service(resource.default_service(refuse));
     }
-    let mut paths: Vec<&str> = on.iter().map(|endpoint| endpoint.path).collect();
+    let mut paths: Vec<&'static str> = on.iter().map(|endpoint| endpoint.path).collect();
     paths.dedup();
     for path in paths {
-        let mut resource = web::resource(path.replace("{path}", "{path:.*}"));
+        let mut resource = web::resource(pattern_of(path)).app_data(MatchedRoute::at(path));
         let mut allow: Vec<&str> = Vec::new();
         for endpoint in on.iter().filter(|endpoint| endpoint.path == path) {
             resource = resource.route((endpoint.route)(endpoint.method()));
@@ -196,7 +232,7 @@ pub(crate) fn register(config: &mut web::ServiceConfig, surface: Surface, withou
             }
         }
         let allow = allow.join(", ");
-        if VIEWER_READS.contains(path) {
+        if MatchedRoute::at(path).is_viewer_read {
             let allow = allow.clone();
             let preflight = move |request: HttpRequest, state: web::Data<HttpState>| {
                 let answer = cors::preflight(&request, &state, &allow);

@@ -4,6 +4,10 @@ use actix_web::http::header::{HeaderMap, HeaderValue, VARY};
 
 /// Adds the name of a request header that the response depends on, so that a cache keeps its forms apart.
 pub(crate) fn add(headers: &mut HeaderMap, name: &'static str) {
+    if !headers.contains_key(VARY) {
+        headers.insert(VARY, HeaderValue::from_static(name));
+        return;
+    }
     let listed = headers.get_all(VARY).filter_map(|value| value.to_str().ok());
     let mut names: Vec<&str> = listed.flat_map(|value| value.split(',')).map(str::trim).collect();
     if names

@@ -9,7 +9,7 @@ use audit_http::Patience;
 use std::io;
 use std::io::IoSlice;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
@@ -32,6 +32,8 @@ pub(super) struct Connection<S> {
     patience: Patience,
     active_at: Instant,
     silence: Pin<Box<Sleep>>,
+    /// The task that `silence` wakes.
+    listener: Option<Waker>,
     _slot: Slot,
 }
 
@@ -73,6 +75,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             patience: Patience::default(),
             active_at: Instant::now(),
             silence: Box::pin(sleep(silent_max)),
+            listener: None,
             _slot: slot,
         }
     }
@@ -84,8 +87,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Ready when the connection was silent for too long.
     fn poll_silent(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let wakes = |listener: &Waker| listener.will_wake(context.waker());
+        if !self.silence.is_elapsed() && self.listener.as_ref().is_some_and(wakes) {
+            return Poll::Pending;
+        }
         loop {
-            ready!(self.silence.as_mut().poll(context));
+            if self.silence.as_mut().poll(context).is_pending() {
+                self.listener = Some(context.waker().clone());
+                return Poll::Pending;
+            }
             // Moving the timer with every read would cost more than this.
             let until = self.active_at + Duration::from_secs(SILENT_SECONDS_MAX);
             if until <= Instant::now() {

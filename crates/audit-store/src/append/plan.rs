@@ -190,8 +190,9 @@ pub(crate) struct Plan {
 pub(crate) fn plan(requests: Vec<AppendRequest>, mut before: Before, window: IdempotencyWindow) -> Plan {
     let heads_before = before.heads.iter();
     let months = months_of(&requests, &before.heads);
+    let events = requests.iter().map(|request| request.events.len()).sum();
     let mut plan = Plan {
-        rows: Vec::new(),
+        rows: Vec::with_capacity(events),
         outcomes: Vec::with_capacity(requests.len()),
         heads_before: heads_before
             .map(|(ledger_id, head)| (*ledger_id, head.id()))

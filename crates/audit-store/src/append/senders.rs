@@ -12,6 +12,7 @@ use diesel::prelude::*;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
+use std::fmt::{self, Display, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -24,11 +25,24 @@ pub(crate) struct SenderId(pub(crate) i64);
 
 impl SenderId {
     /// Of the texts of a key and an address, which is empty where it is not known.
-    pub(crate) fn of(key_id: &str, address: &str) -> Self {
-        let digest: [u8; 32] = Sha256::digest(format!("{key_id} {address}")).into();
+    pub(crate) fn of(key_id: impl Display, address: impl Display) -> Self {
+        let mut hashed = HashedText(Sha256::new());
+        // Hashing does not fail.
+        let _written = write!(hashed, "{key_id} {address}");
+        let digest: [u8; 32] = hashed.0.finalize().into();
         let mut first = [0; 8];
         first.copy_from_slice(&digest[..8]);
         Self(i64::from_be_bytes(first))
+    }
+}
+
+/// Hashes a text piece by piece, so that it is not put together first.
+struct HashedText(Sha256);
+
+impl fmt::Write for HashedText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text);
+        Ok(())
     }
 }
 
@@ -44,9 +58,11 @@ impl EventSender {
     /// Of a key and an address; `None` where it is not known.
     pub fn new(key_id: KeyId, address: Option<IpAddr>) -> Self {
         let address = address.map(|address| address.to_canonical());
-        let text = address.map(|address| address.to_string()).unwrap_or_default();
         Self {
-            id: SenderId::of(&key_id.to_string(), &text),
+            id: match address {
+                Some(address) => SenderId::of(key_id, address),
+                None => SenderId::of(key_id, ""),
+            },
             key_id,
             address,
         }
