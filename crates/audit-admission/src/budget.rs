@@ -8,6 +8,7 @@
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -86,18 +87,22 @@ impl<O: Clone + Eq + Hash> Held<O> {
     /// Takes `units` more. Returns false, and takes none, if the owner would then hold more than its share.
     #[must_use]
     pub fn grow(&mut self, units: usize) -> bool {
-        let mut ledger = self.shared.ledger.lock();
-        let free = self.shared.units_max.saturating_sub(ledger.held);
+        let Ledger { held, by_owner } = &mut *self.shared.ledger.lock();
+        let free = self.shared.units_max.saturating_sub(*held);
         let Some(free_after) = free.checked_sub(units) else {
             return false;
         };
-        let own = ledger.by_owner.get(&self.owner).copied().unwrap_or_default();
+        let entry = by_owner.entry(self.owner.clone());
+        let own = match &entry {
+            Entry::Occupied(own) => *own.get(),
+            Entry::Vacant(_) => 0,
+        };
         if own.saturating_add(units) > free_after.saturating_mul(ALPHA) {
             return false;
         }
         if units > 0 {
-            ledger.held += units;
-            ledger.by_owner.insert(self.owner.clone(), own + units);
+            *held += units;
+            *entry.or_default() += units;
             self.units += units;
         }
         true

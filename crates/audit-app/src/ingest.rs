@@ -11,11 +11,11 @@ use crate::error::{AppError, Result};
 use crate::redact_event::redact_and_record;
 use crate::redaction::EngineInUse;
 use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
-use crate::telemetry::timed;
+use crate::telemetry::Timing;
 use audit_auth::{EventsWrite, Keys, Principal};
 use audit_domain::{ContentSalt, DigestKey, Environment, Event, EventId, ProjectId, Stamp};
 use audit_redact::Engine;
-use audit_store::{Appended, Destination, EventSender, NewEvent, Reader, StoreError};
+use audit_store::{Appended, ConfigurationVersion, Destination, EventSender, NewEvent, Reader, StoreError};
 use std::sync::Arc;
 
 /// The maximum number of events in one request.
@@ -88,20 +88,34 @@ impl Presented<Keys<EventsWrite>> {
         Err(AppError::Unavailable(StoreError::ProjectMoved))
     }
 
+    /// Stores the events with the cached configuration, which may be stale. The transaction detects that. What few requests wait
+    /// for is boxed, here and below, so that the futures of the others have no room for it.
     async fn ingest_here(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
-        // First try the cache, which may be stale. The transaction detects that. An error may also be due to a stale cache,
-        // so it is final only if the database has the same configuration version.
-        if let Some(target) = self.cached_target(selection) {
-            let version = target.destination.configuration_version;
-            match self.attempt(&target, body).await {
-                Ok(ingested) => return Ok(ingested),
-                Err(error) if is_final(&error) => return Err(error),
-                Err(error) => {
-                    let target = self.target(selection).await?;
-                    if target.destination.configuration_version == version {
-                        return Err(error);
-                    }
-                }
+        let Some(target) = self.cached_target(selection) else {
+            return Box::pin(self.ingest_looked_up(selection, body, None)).await;
+        };
+        match self.attempt(&target, body).await {
+            Ok(ingested) => Ok(ingested),
+            Err(error) if is_final(&error) => Err(error),
+            Err(error) => {
+                let cached = Some((target.destination.configuration_version, error));
+                Box::pin(self.ingest_looked_up(selection, body, cached)).await
+            }
+        }
+    }
+
+    /// Stores the events with the configuration of the database. `cached`: the version of a cached one, and the error of the attempt
+    /// with it, which is final if the database has the same version.
+    async fn ingest_looked_up(
+        &self,
+        selection: Selection,
+        body: &[u8],
+        cached: Option<(ConfigurationVersion, AppError)>,
+    ) -> Result<Ingested> {
+        if let Some((version, error)) = cached {
+            let target = self.target(selection).await?;
+            if target.destination.configuration_version == version {
+                return Err(error);
             }
         }
         for _ in 0..STALE_RETRIES_MAX {
@@ -119,11 +133,13 @@ impl Presented<Keys<EventsWrite>> {
         let service = &self.service;
         let prepared = match service.engine_in_place(target, body) {
             Some(engine) => service.prepare(target, &engine, body)?,
-            None => self.prepare_in_turn(target, body).await?,
+            None => Box::pin(self.prepare_in_turn(target, body)).await?,
         };
         let (events, rest) = prepared.split();
-        let append = service.store.append(target.destination.clone(), events);
-        match timed("commit", append).await {
+        let timing = Timing::begin("commit");
+        let outcome = service.store.append(target.destination.clone(), events).await;
+        drop(timing);
+        match outcome {
             Ok(appended) => {
                 let is_stored = |event: &&Appended| matches!(event, Appended::Stored(_));
                 let stored = appended.events.iter().filter(is_stored).count();

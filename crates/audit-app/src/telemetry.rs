@@ -98,17 +98,35 @@ tokio::task_local! {
 
 /// Runs `work`, and records how long it took in the request that the task works for, if there is one.
 pub(crate) async fn timed<T>(name: &'static str, work: impl Future<Output = T>) -> T {
-    let Ok(request) = CURRENT.try_with(Arc::clone) else {
-        return work.await;
-    };
-    let start = request.started.elapsed();
-    let outcome = work.await;
-    let end = request.started.elapsed();
-    let mut children = request.children.lock();
-    if children.len() < CHILDREN_MAX {
-        children.push((name, start, end));
+    let _timing = Timing::begin(name);
+    work.await
+}
+
+/// Records how long it existed in the request that the task works for, if there is one.
+pub(crate) struct Timing(Option<(Arc<RequestSpan>, &'static str, Duration)>);
+
+impl Timing {
+    /// Begins.
+    pub(crate) fn begin(name: &'static str) -> Self {
+        let request = CURRENT.try_with(Arc::clone).ok();
+        Self(request.map(|request| {
+            let start = request.started.elapsed();
+            (request, name, start)
+        }))
     }
-    outcome
+}
+
+impl Drop for Timing {
+    fn drop(&mut self) {
+        let Some((request, name, start)) = self.0.take() else {
+            return;
+        };
+        let end = request.started.elapsed();
+        let mut children = request.children.lock();
+        if children.len() < CHILDREN_MAX {
+            children.push((name, start, end));
+        }
+    }
 }
 
 impl RequestSpan {

@@ -71,7 +71,7 @@ pub(crate) struct Room {
 impl UnreadBody {
     /// Collects the body. A body that exceeds its owner's share is read to its end and discarded, so that the sender gets the
     /// response. A sender that is too slow is not waited for.
-    pub(crate) async fn collect(mut self, room: Room) -> Result<Body, ApiError> {
+    pub(crate) async fn collect(&mut self, room: Room) -> Result<Body, ApiError> {
         if self.declared.is_some_and(|bytes| bytes > BODY_BYTES_MAX) {
             return Err(ApiError::PayloadTooLarge);
         }
@@ -94,7 +94,8 @@ impl UnreadBody {
         }
         let body = collected.ok_or(ApiError::Overloaded)?.whole();
         match self.is_gzip {
-            true => inflate(body, room).await,
+            // Boxed, so that the futures of other requests have no room for it.
+            true => Box::pin(inflate(body, room)).await,
             false => Ok(body),
         }
     }

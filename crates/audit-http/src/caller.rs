@@ -180,7 +180,8 @@ impl<P: Policy> Bearer<P> {
                 let selected = selected_project(&self.request);
                 let client = || client_of_request(&self.request);
                 let located = presented.check(client, move |presented| presented.locate(selected));
-                let (presented, proof) = located.await?;
+                // Boxed, so that the futures of the other requests have no room for it.
+                let (presented, proof) = Box::pin(located).await?;
                 (presented, P::organization_id(&proof))
             }
         };
@@ -222,7 +223,7 @@ impl<P: Policy> Admitted<P> {
             Err(error) if self.is_cached && !matches!(error, ApiError::Overloaded) => {
                 let client = || client_of_request(&self.request);
                 let presented = self.presented.clone();
-                presented.check(client, Presented::authenticate).await?;
+                Box::pin(presented.check(client, Presented::authenticate)).await?;
                 Err(error)
             }
             input => input,

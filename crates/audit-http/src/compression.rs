@@ -108,7 +108,8 @@ pub(crate) async fn compressed(
         mark(response.headers_mut());
         return response.map_body(|_, body| BoxBody::new(GzipBody::new(body, compressor)));
     }
-    let response = whole(response).await;
+    // Boxed, so that the futures of other requests have no room for it.
+    let response = Box::pin(whole(response)).await;
     drop(compressor);
     response
 }

@@ -7,35 +7,29 @@ use crate::error::ApiError;
 use crate::routes::MatchedRoute;
 use crate::state::{CorsOrigins, HttpState};
 use crate::vary;
-use actix_web::body::MessageBody;
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION,
     HeaderMap, HeaderValue, ORIGIN,
 };
 use actix_web::http::{Method, StatusCode};
-use actix_web::middleware::Next;
-use actix_web::{Error, HttpRequest, HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse};
 
 /// Adds the headers that let a page read the response.
-pub(crate) async fn with_cors(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    let origin = request
-        .app_data::<web::Data<HttpState>>()
-        .filter(|_| reads_with_a_viewer_token(request.request()))
-        .and_then(|state| allowed_origin(request.request(), &state.cors_origins));
-    let mut response = next.call(request).await?;
-    if MatchedRoute::of(response.request()).is_some_and(|route| route.is_viewer_read) {
-        // Also without the other headers: a cache must not give one origin the response to another one.
-        vary::add(response.headers_mut(), "Origin");
-        if let Some(origin) = origin {
-            allow(response.headers_mut(), origin);
-        }
+pub(crate) fn let_read<B>(state: &HttpState, route: Option<MatchedRoute>, response: &mut ServiceResponse<B>) {
+    if !route.is_some_and(|route| route.is_viewer_read) {
+        return;
     }
-    Ok(response)
+    // Also without the other headers: a cache must not give one origin the response to another one.
+    vary::add(response.headers_mut(), "Origin");
+    let request = response.request();
+    if !reads_with_a_viewer_token(request) {
+        return;
+    }
+    if let Some(origin) = allowed_origin(request, &state.cors_origins) {
+        allow(response.headers_mut(), origin);
+    }
 }
 
 fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
@@ -49,6 +43,9 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
 }
 
 fn reads_with_a_viewer_token(request: &HttpRequest) -> bool {
+    if ![Method::GET, Method::HEAD].contains(request.method()) {
+        return false;
+    }
     let authorization = request
         .headers()
         .get(AUTHORIZATION)
@@ -56,8 +53,7 @@ fn reads_with_a_viewer_token(request: &HttpRequest) -> bool {
     let token = authorization
         .and_then(|text| text.split_once(' '))
         .map(|(_, token)| token.trim_start());
-    [Method::GET, Method::HEAD].contains(request.method())
-        && token.is_some_and(|token| token.starts_with("vt_"))
+    token.is_some_and(|token| token.starts_with("vt_"))
 }
 
 /// The value of `Access-Control-Allow-Origin`, if the page may read.

@@ -87,9 +87,9 @@ fn coding_of(request: &HttpRequest) -> Option<Coding> {
 
 impl<T> JsonBody<T> {
     /// Reads the body. Returns its text.
-    pub(crate) async fn bytes(self, room: Room) -> Result<Body, ApiError> {
+    pub(crate) async fn bytes(&mut self, room: Room) -> Result<Body, ApiError> {
         let body = self.body.collect(room).await;
-        match self.refusal {
+        match self.refusal.take() {
             None => body,
             Some(refusal) => Err(refusal),
         }
@@ -109,7 +109,7 @@ impl<T> JsonBody<T> {
 
 impl<T: Fielded> JsonBody<T> {
     /// Reads and parses the body.
-    pub(crate) async fn read(self, room: Room) -> Result<T::Read, ApiError> {
+    pub(crate) async fn read(mut self, room: Room) -> Result<T::Read, ApiError> {
         let bytes = self.bytes(room).await?;
         let value = json::parse(&bytes).map_err(|error| Violations::one("body", error))?;
         if !matches!(value, Json::Object(_)) {

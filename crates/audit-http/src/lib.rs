@@ -36,6 +36,7 @@ mod event_stream;
 mod held;
 mod input;
 mod metrics;
+mod middleware;
 mod openapi;
 mod owner;
 mod parameters;
@@ -63,7 +64,8 @@ pub use routes::{ENDPOINTS, Endpoint, Surface};
 pub use state::{CorsOrigins, HttpOptions, HttpState};
 pub use tls_status::TlsStatus;
 
-use actix_web::{middleware, web};
+use actix_web::middleware::from_fn;
+use actix_web::web;
 
 /// Bytes of a request body, at most.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -73,10 +75,7 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<HttpState>, s
     let without_streams = state.without_streams;
     config.app_data(state).service(
         web::scope("")
-            // The last one is the outermost: a page may read errors too.
-            .wrap(middleware::from_fn(rate_limit::with_rate_limit))
-            .wrap(middleware::from_fn(request_id::with_request_id))
-            .wrap(middleware::from_fn(cors::with_cors))
+            .wrap(from_fn(middleware::around_route))
             .configure(|config| routes::register(config, surface, without_streams)),
     );
 }

@@ -6,16 +6,17 @@ mod otlp;
 pub use otlp::MetricTimes;
 
 use crate::tls_status::{TlsMetrics, TlsStatus};
-use actix_web::http::StatusCode;
+use actix_web::http::{Method, StatusCode};
 use audit_app::{AuditLog, Ingested, Tracer};
 use measured::MeasuredMetrics;
 use parking_lot::Mutex;
 use prometheus::proto::MetricFamily;
 use prometheus::{
-    Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
-    TextEncoder,
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, TextEncoder,
 };
 use serde_json::Value;
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -60,6 +61,40 @@ pub(crate) struct Metrics {
     spans: Option<(Arc<Tracer>, IntCounterVec)>,
     /// Held while counters are updated from those of the service.
     rendering: Mutex<()>,
+}
+
+/// The counters of the requests of one route, method and status.
+struct RequestCounters {
+    requests: IntCounter,
+    duration_seconds: Histogram,
+}
+
+/// The counters of a route that one thread has used, so that a request looks for them neither by text nor under a lock.
+#[derive(Default)]
+pub(crate) struct RouteCounters(RefCell<Vec<(Method, StatusCode, RequestCounters)>>);
+
+impl RouteCounters {
+    /// Runs `work` with the counters of this method and status, which are looked up with `find` the first time.
+    fn with(
+        &self,
+        method: &Method,
+        status: StatusCode,
+        find: impl FnOnce() -> RequestCounters,
+        work: impl FnOnce(&RequestCounters),
+    ) {
+        let mut used = self.0.borrow_mut();
+        match used.iter().find(|(of, with, _)| of == method && *with == status) {
+            Some((_, _, counters)) => work(counters),
+            None => {
+                let counters = find();
+                work(&counters);
+                // Clients may invent methods.
+                if known_method(method.as_str()).is_some() {
+                    used.push((method.clone(), status, counters));
+                }
+            }
+        }
+    }
 }
 
 /// The method, if HTTP defines it.
@@ -250,15 +285,33 @@ impl Metrics {
         })
     }
 
-    pub(crate) fn request(&self, method: &str, route: &str, status: StatusCode, seconds: f64) {
+    /// Counts a request. `known` has the counters of its route, if it matched one.
+    pub(crate) fn request(
+        &self,
+        known: Option<&RouteCounters>,
+        method: &Method,
+        route: &str,
+        status: StatusCode,
+        seconds: f64,
+    ) {
+        let count = |counters: &RequestCounters| {
+            counters.requests.inc();
+            counters.duration_seconds.observe(seconds);
+        };
+        match known {
+            Some(known) => known.with(method, status, || self.counters(method, route, status), count),
+            None => count(&self.counters(method, route, status)),
+        }
+    }
+
+    fn counters(&self, method: &Method, route: &str, status: StatusCode) -> RequestCounters {
         // Clients may invent methods, and every label value stays in memory permanently.
-        let method = known_method(method).unwrap_or("other");
-        self.requests
-            .with_label_values(&[method, route, status.as_str()])
-            .inc();
-        self.duration_seconds
-            .with_label_values(&[method, route])
-            .observe(seconds);
+        let method = known_method(method.as_str()).unwrap_or("other");
+        let requests = [method, route, status.as_str()];
+        RequestCounters {
+            requests: self.requests.with_label_values(&requests),
+            duration_seconds: self.duration_seconds.with_label_values(&[method, route]),
+        }
     }
 
     fn read_deliveries(&self, service: &AuditLog) {

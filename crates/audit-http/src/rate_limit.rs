@@ -7,11 +7,8 @@
 use crate::caller::credential_text;
 use crate::error::ApiError;
 use crate::state::HttpState;
-use actix_web::body::{BoxBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::HttpRequest;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, web};
 use audit_app::AppError;
 use governor::clock::{Clock, DefaultClock, Reference};
 use governor::middleware::StateInformationMiddleware;
@@ -169,6 +166,22 @@ impl ShrinkableKeyedStateStore<u64> for BucketTable {
 }
 
 impl Allowance {
+    /// Takes a token from the bucket of the request's credential. `None` without a limit, and without a credential.
+    pub(crate) fn take(state: &HttpState, request: &HttpRequest) -> Option<Self> {
+        let buckets = state.buckets.as_ref()?;
+        let text = credential_text(request)?;
+        Some(buckets.take(without_scheme(text)))
+    }
+
+    /// Why the request is not allowed; `None` if it is.
+    pub(crate) fn refusal(&self) -> Option<ApiError> {
+        let wait = self.wait?;
+        Some(ApiError::from(AppError::RateLimited {
+            message: "this credential asks too often".to_owned(),
+            retry_after_seconds: ceil_seconds(wait).max(1),
+        }))
+    }
+
     /// Adds the headers that report the allowance.
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         headers.insert(LIMIT, HeaderValue::from(self.limit));
@@ -184,30 +197,6 @@ fn without_scheme(text: &str) -> &str {
 
 fn ceil_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
-}
-
-/// Passes a request on if the bucket of its credential has a token. The middleware that renders responses reports the
-/// allowance.
-pub(crate) async fn with_rate_limit(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
-    let state = request.app_data::<web::Data<HttpState>>();
-    let buckets = state.and_then(|state| state.buckets.as_ref());
-    let allowance = buckets
-        .zip(credential_text(request.request()))
-        .map(|(buckets, text)| buckets.take(without_scheme(text)));
-    if let Some(allowance) = allowance {
-        request.extensions_mut().insert(allowance);
-        if let Some(wait) = allowance.wait {
-            let error = ApiError::from(AppError::RateLimited {
-                message: "this credential asks too often".to_owned(),
-                retry_after_seconds: ceil_seconds(wait).max(1),
-            });
-            return Ok(request.error_response(error));
-        }
-    }
-    next.call(request).await.map(ServiceResponse::map_into_boxed_body)
 }
 
 #[cfg(test)]

@@ -24,10 +24,11 @@ mod webhooks;
 use crate::about::{self, About};
 use crate::cors;
 use crate::error::ApiError;
+use crate::metrics::RouteCounters;
 use crate::openapi::{CredentialKind, Facts, facts_of};
 use crate::state::HttpState;
 use actix_web::http::Method;
-use actix_web::{HttpRequest, Route, web};
+use actix_web::{HttpRequest, Route, guard, web};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -64,11 +65,17 @@ macro_rules! endpoint {
             module: stringify!($module),
             method: stringify!($method),
             path: $path,
-            route: |method| web::method(method).to($module::$handler),
+            route: |method| of_method(method).to($module::$handler),
             facts: || facts_of($module::$handler),
             about: about::$module::$handler,
         }
     };
+}
+
+/// A route of this method. The guard of the framework notes the methods of a resource with each request, for a response that
+/// [`register`] makes itself.
+fn of_method(method: Method) -> Route {
+    web::route().guard(guard::fn_guard(move |context| context.head().method == method))
 }
 
 /// Every endpoint.
@@ -220,7 +227,9 @@ pub(crate) fn register(config: &mut web::ServiceConfig, surface: Surface, withou
     let mut paths: Vec<&'static str> = on.iter().map(|endpoint| endpoint.path).collect();
     paths.dedup();
     for path in paths {
-        let mut resource = web::resource(pattern_of(path)).app_data(MatchedRoute::at(path));
+        let mut resource = web::resource(pattern_of(path))
+            .app_data(MatchedRoute::at(path))
+            .app_data(RouteCounters::default());
         let mut allow: Vec<&str> = Vec::new();
         for endpoint in on.iter().filter(|endpoint| endpoint.path == path) {
             resource = resource.route((endpoint.route)(endpoint.method()));
@@ -238,7 +247,7 @@ pub(crate) fn register(config: &mut web::ServiceConfig, surface: Surface, withou
                 let answer = cors::preflight(&request, &state, &allow);
                 async move { answer }
             };
-            resource = resource.route(web::method(Method::OPTIONS).to(preflight));
+            resource = resource.route(of_method(Method::OPTIONS).to(preflight));
         }
         let refuse = move || {
             let allow = allow.clone();

@@ -62,6 +62,15 @@ pub struct StoredSender {
     pub first_seq: i64,
 }
 
+/// The number of a sender, from the texts of its row; `None` where this service does not write them so.
+fn number_of(key_id: &str, address: Option<&str>) -> Option<SenderId> {
+    let key: KeyId = key_id.parse().ok()?;
+    let client = address.map(str::parse::<IpAddr>).transpose().ok()?;
+    let is_as_written =
+        key.to_string() == key_id && client.map(|client| client.to_string()).as_deref() == address;
+    is_as_written.then(|| SenderId::of(key, client))
+}
+
 /// Events by their senders.
 #[expect(
     clippy::missing_errors_doc,
@@ -80,8 +89,7 @@ impl Reader<'_> {
             ))
             .load(self.session())?;
         let read = |(sender, key_id, address, first_seq): (i64, String, Option<String>, i64)| {
-            let own = SenderId::of(&key_id, address.as_deref().unwrap_or_default());
-            let is_own = own == SenderId(sender);
+            let is_own = number_of(&key_id, address.as_deref()) == Some(SenderId(sender));
             (sender, StoredSender { is_own, first_seq })
         };
         Ok(rows.into_iter().map(read).collect())
@@ -147,5 +155,29 @@ impl Reader<'_> {
             events: events.collect(),
             next: Some(next.unsigned_abs()).filter(|next| *next < seqs.end),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_a_sender_has_its_number_only_as_this_service_writes_it() {
+        let key = KeyId::from_random([0xab; 16]);
+        let (text, address) = (key.to_string(), "2001:db8::1");
+        let number = SenderId::of(key, address.parse().ok());
+        assert_eq!(number_of(&text, Some(address)), Some(number));
+        assert_eq!(number_of(&text, None), Some(SenderId::of(key, None)));
+        assert_ne!(number_of(&text, None), Some(number));
+        for (key, address) in [
+            (text.to_uppercase(), address),
+            (text.clone(), "2001:DB8::1"),
+            (text.clone(), "2001:db8:0::1"),
+            (text.clone(), ""),
+            (String::new(), address),
+        ] {
+            assert_eq!(number_of(&key, Some(address)), None, "{key} {address}");
+        }
     }
 }

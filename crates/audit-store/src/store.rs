@@ -179,16 +179,23 @@ impl Store {
     }
 
     /// Appends the events of one request, except repeats; on an error, none, unless it is [`StoreError::OutcomeUnknown`].
-    /// Resolves after the commit, or after [`StoreOptions::write_timeout`]. Needs the timer of a tokio runtime.
+    /// They are in the queue when this returns. Resolves after the commit, or after [`StoreOptions::write_timeout`]. Needs the timer of a tokio runtime.
     ///
     /// # Errors
     /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], [`StoreError::OutcomeUnknown`], or the
     /// database's own.
-    pub async fn append(&self, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
-        let (ticket, mut outcome) = self.push(destination, events, Origin::Sent)?;
-        match tokio::time::timeout(self.write_timeout, &mut outcome).await {
-            Ok(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
-            Err(_) => self.expired(ticket, &mut outcome),
+    pub fn append(
+        &self,
+        destination: Destination,
+        events: Vec<NewEvent>,
+    ) -> impl Future<Output = AppendOutcome> {
+        let pushed = self.push(destination, events, Origin::Sent);
+        async move {
+            let (ticket, mut outcome) = pushed?;
+            match tokio::time::timeout(self.write_timeout, &mut outcome).await {
+                Ok(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
+                Err(_) => self.expired(ticket, &mut outcome),
+            }
         }
     }
 

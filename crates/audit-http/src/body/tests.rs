@@ -50,6 +50,10 @@ fn unread(body: Arriving, declared: Option<usize>) -> UnreadBody {
     }
 }
 
+async fn collected(mut body: UnreadBody, room: Room) -> Result<Body, ApiError> {
+    body.collect(room).await
+}
+
 /// A body whose sender stalls after these bytes.
 fn stalled(arrived: usize, declared: Option<usize>) -> UnreadBody {
     let arriving = Arriving {
@@ -83,13 +87,12 @@ async fn collect(memory: &Memory, client: usize, body: Vec<u8>) -> Result<Body, 
     let declared = Some(body.len());
     let payload = Payload::from(Bytes::from(body));
     let is_gzip = false;
-    UnreadBody {
+    let body = UnreadBody {
         payload,
         declared,
         is_gzip,
-    }
-    .collect(room(memory, client))
-    .await
+    };
+    collected(body, room(memory, client)).await
 }
 
 #[actix_web::test]
@@ -119,7 +122,7 @@ async fn what_is_announced_and_does_not_arrive_holds_nothing() {
     let memory = Memory::new(BODIES_BYTES_MAX);
     for declared in [16 * 1024, BODY_BYTES_MAX] {
         let mut idle: Vec<_> = (0..1_000)
-            .map(|_| Box::pin(stalled(0, Some(declared)).collect(room(&memory, 1))))
+            .map(|_| Box::pin(collected(stalled(0, Some(declared)), room(&memory, 1))))
             .collect();
         for body in &mut idle {
             let polled = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
@@ -133,13 +136,13 @@ async fn what_is_announced_and_does_not_arrive_holds_nothing() {
 #[actix_web::test]
 async fn bytes_are_held_from_their_arrival_to_the_end_of_their_body() {
     let memory = Memory::new(BODIES_BYTES_MAX);
-    let mut body = Box::pin(stalled(1_000, Some(BODY_BYTES_MAX)).collect(room(&memory, 1)));
+    let mut body = Box::pin(collected(stalled(1_000, Some(BODY_BYTES_MAX)), room(&memory, 1)));
     let polled = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
     assert!(polled.is_pending());
     assert_eq!(memory.held(), 1_000);
     drop(body);
     assert_eq!(memory.held(), 0);
-    let pieces = paced(100, Duration::ZERO).collect(room(&memory, 1)).await;
+    let pieces = collected(paced(100, Duration::ZERO), room(&memory, 1)).await;
     let pieces = pieces.expect("the body arrives");
     assert_eq!((pieces.len(), memory.held()), (100 * 1024, 100 * 1024));
 }
@@ -151,7 +154,7 @@ async fn a_sender_that_stalls_is_given_up_whatever_the_size_of_its_body() {
     for (arrived, seconds) in [(0, 5), (1, 5), (16 * 1024, 7), (BODY_BYTES_MAX - 1, 30)] {
         for declared in [Some(arrived + 1), None] {
             let started = Instant::now();
-            let body = stalled(arrived, declared).collect(room(&memory, 1)).await;
+            let body = collected(stalled(arrived, declared), room(&memory, 1)).await;
             assert!(matches!(body, Err(ApiError::SlowBody)), "{arrived} {declared:?}");
             assert_eq!(started.elapsed().as_secs(), seconds, "{arrived} {declared:?}");
         }
@@ -164,18 +167,12 @@ async fn a_body_has_a_minimum_rate_and_a_total_time() {
     tokio::time::pause();
     let memory = Memory::new(BODIES_BYTES_MAX);
     // 8 KiB a second, exactly the minimum.
-    let steady = paced(100, Duration::from_millis(125))
-        .collect(room(&memory, 1))
-        .await;
+    let steady = collected(paced(100, Duration::from_millis(125)), room(&memory, 1)).await;
     assert_eq!(steady.expect("fast enough").len(), 100 * 1024);
-    let trickle = paced(100, Duration::from_millis(250))
-        .collect(room(&memory, 1))
-        .await;
+    let trickle = collected(paced(100, Duration::from_millis(250)), room(&memory, 1)).await;
     assert!(matches!(trickle, Err(ApiError::SlowBody)));
     // Faster than the minimum, but more than thirty seconds long.
-    let long = paced(1_000, Duration::from_millis(40))
-        .collect(room(&memory, 1))
-        .await;
+    let long = collected(paced(1_000, Duration::from_millis(40)), room(&memory, 1)).await;
     assert!(matches!(long, Err(ApiError::SlowBody)));
 }
 
@@ -184,7 +181,7 @@ async fn a_body_has_a_largest_size() {
     let memory = Memory::new(BODIES_BYTES_MAX);
     let large = collect(&memory, 1, vec![b' '; BODY_BYTES_MAX + 1]).await;
     assert!(matches!(large, Err(ApiError::PayloadTooLarge)));
-    let undeclared = UnreadBody {
+    let mut undeclared = UnreadBody {
         payload: Payload::from(Bytes::from(vec![b' '; BODY_BYTES_MAX + 1])),
         declared: None,
         is_gzip: false,
@@ -224,7 +221,7 @@ async fn inflate(memory: &Memory, client: usize, body: &[u8], piece: usize) -> R
         pause: None,
         stalls: false,
     };
-    let body = UnreadBody {
+    let mut body = UnreadBody {
         is_gzip: true,
         ..unread(arriving, Some(body.len()))
     };
@@ -323,7 +320,7 @@ async fn a_body_that_is_not_small_is_inflated_in_the_turn_of_its_owner() {
             inflaters: Arc::clone(&turns),
             ..room(&memory, 9)
         };
-        let body = UnreadBody {
+        let mut body = UnreadBody {
             is_gzip: true,
             ..unread(whole(body), None)
         };

@@ -272,7 +272,7 @@ pub(super) async fn ingest(
     state: web::Data<HttpState>,
     parameters: ProjectParameters,
     preference: ReceiptPreference,
-    body: JsonBody<EventsInput>,
+    mut body: JsonBody<EventsInput>,
 ) -> Result<Reply<IngestedBody, Created>, ApiError> {
     let caller = bearer.admit().await?;
     let selection = caller.checked(parameters.read()).await?;
@@ -286,7 +286,7 @@ pub(super) async fn ingest(
     if !preference.is_given() {
         return Ok(Reply::created(ingested.into()));
     }
-    match presented.receipts(selection, &ingested).await {
+    match Box::pin(presented.receipts(selection, &ingested)).await {
         Ok(receipts) => {
             let mut body = IngestedBody::from(ingested);
             body.receipts = Some(receipts.iter().map(ToString::to_string).collect());

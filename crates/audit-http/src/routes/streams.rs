@@ -81,7 +81,7 @@ pub(super) async fn ingest(
     state: web::Data<HttpState>,
     token: web::Path<String>,
     parameters: NoParameters,
-    body: JsonBody<EventsInput>,
+    mut body: JsonBody<EventsInput>,
 ) -> Result<Reply<IngestedBody, Created>, ApiError> {
     let client = client_of(&request, &state.trusted_proxies);
     let (service, counted) = (Arc::clone(&state.service), client.clone());

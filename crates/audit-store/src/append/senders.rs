@@ -12,7 +12,6 @@ use diesel::prelude::*;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use std::fmt::{self, Display, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -24,25 +23,18 @@ const KNOWN_SENDERS_MAX: usize = 100_000;
 pub(crate) struct SenderId(pub(crate) i64);
 
 impl SenderId {
-    /// Of the texts of a key and an address, which is empty where it is not known.
-    pub(crate) fn of(key_id: impl Display, address: impl Display) -> Self {
-        let mut hashed = HashedText(Sha256::new());
-        // Hashing does not fail.
-        let _written = write!(hashed, "{key_id} {address}");
-        let digest: [u8; 32] = hashed.0.finalize().into();
+    /// Of a key and a canonical address; `None` where it is not known.
+    pub(crate) fn of(key_id: KeyId, address: Option<IpAddr>) -> Self {
+        let hash = Sha256::new().chain_update(key_id.as_uuid());
+        let hash = match address {
+            Some(IpAddr::V4(address)) => hash.chain_update(address.octets()),
+            Some(IpAddr::V6(address)) => hash.chain_update(address.octets()),
+            None => hash,
+        };
+        let digest: [u8; 32] = hash.finalize().into();
         let mut first = [0; 8];
         first.copy_from_slice(&digest[..8]);
         Self(i64::from_be_bytes(first))
-    }
-}
-
-/// Hashes a text piece by piece, so that it is not put together first.
-struct HashedText(Sha256);
-
-impl fmt::Write for HashedText {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.update(text);
-        Ok(())
     }
 }
 
@@ -59,10 +51,7 @@ impl EventSender {
     pub fn new(key_id: KeyId, address: Option<IpAddr>) -> Self {
         let address = address.map(|address| address.to_canonical());
         Self {
-            id: match address {
-                Some(address) => SenderId::of(key_id, address),
-                None => SenderId::of(key_id, ""),
-            },
+            id: SenderId::of(key_id, address),
             key_id,
             address,
         }
