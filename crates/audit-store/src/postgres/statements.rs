@@ -216,14 +216,17 @@ impl Query for FindSegments {
 
 statement! {
     Pg;
-    /// Deletes rows of the backlog.
+    /// Deletes rows of the backlog, each looked up on its own as in [`FindKeys`]. The table is nearly empty at times and long at others: for
+    /// a join, the planner compares every row of the backlog with every row to delete, if the table was nearly empty when it was
+    /// vacuumed.
     DeleteBacklog {
-        "DELETE FROM event_backlog USING unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
+        "DELETE FROM event_backlog WHERE ctid = ANY (ARRAY(SELECT stored.ctid FROM unnest(" ledger_ids: Vec<i64> => Array<BigInt>,
         ", " first_seqs: Vec<i64> => Array<BigInt>,
         ", " end_seqs: Vec<i64> => Array<BigInt>,
-        ") AS indexed (ledger_id, first_seq, end_seq) WHERE event_backlog.group_id = " group_id: i64 => BigInt,
-    } " AND event_backlog.ledger_id = indexed.ledger_id AND event_backlog.first_seq = indexed.first_seq \
-         AND event_backlog.end_seq = indexed.end_seq"
+        ") AS indexed (ledger_id, first_seq, end_seq) CROSS JOIN LATERAL (\
+             SELECT ctid FROM event_backlog WHERE group_id = " group_id: i64 => BigInt,
+    } " AND ledger_id = indexed.ledger_id AND first_seq = indexed.first_seq AND end_seq = indexed.end_seq LIMIT 1\
+         ) AS stored))"
 }
 
 statement! {
@@ -287,4 +290,69 @@ statement! {
 
 impl Query for FindRows<'_> {
     type SqlType = (BigInt, BigInt, Binary, BigInt, Binary, Binary, Bool, Text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postgres::connection::{Purpose, connect};
+    use crate::{DatabaseUrl, Store, StoreOptions};
+    use audit_domain::{Clock, Timestamp};
+    use audit_ledger::HeadKey;
+    use audit_tests::{Database, DatabaseKind};
+    use diesel::connection::SimpleConnection;
+    use diesel::{Connection, sql_query};
+    use std::sync::Arc;
+
+    struct Fixed;
+
+    impl Clock for Fixed {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_seconds(1_768_473_000)
+        }
+    }
+
+    #[derive(diesel::QueryableByName)]
+    struct Fetched {
+        #[diesel(sql_type = BigInt)]
+        rows: i64,
+    }
+
+    #[test]
+    fn rows_of_a_long_backlog_are_deleted_by_key_though_it_was_short_when_it_was_vacuumed() {
+        let kind = DatabaseKind::Postgres;
+        if !kind.is_available() {
+            return;
+        }
+        let database = Database::create(kind);
+        let url: DatabaseUrl = database.url().parse().unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(Fixed);
+        let store = Store::open(&url, StoreOptions::default(), &HeadKey::new(&[7; 32]), &clock).unwrap();
+        store.close();
+
+        let mut connection = connect(database.url(), Purpose::Index).unwrap();
+        connection
+            .batch_execute(
+                "INSERT INTO event_backlog SELECT 3, ledger, first, first + 1, 681
+                     FROM generate_series(1, 50) AS ledger, generate_series(1, 100) AS first;
+                 UPDATE pg_class SET relpages = 1000, reltuples = 1 WHERE oid = 'event_backlog'::regclass",
+            )
+            .unwrap();
+        let fetched = connection.transaction(|connection| {
+            let first_seqs = || (1..=20).collect::<Vec<i64>>();
+            let delete = DeleteBacklog {
+                ledger_ids: vec![5; 20],
+                first_seqs: first_seqs(),
+                end_seqs: first_seqs().into_iter().map(|first| first + 1).collect(),
+                group_id: 3,
+            };
+            assert_eq!(delete.execute(connection)?, 20);
+            sql_query(
+                "SELECT idx_tup_fetch AS rows FROM pg_stat_xact_user_tables WHERE relid = 'event_backlog'::regclass",
+            )
+            .get_result::<Fetched>(connection)
+        });
+        let fetched: diesel::QueryResult<Fetched> = fetched;
+        assert_eq!(fetched.unwrap().rows, 20);
+    }
 }
