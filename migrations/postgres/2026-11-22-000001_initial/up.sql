@@ -87,6 +87,9 @@ CREATE TABLE api_keys (
     scopes TEXT,
     -- Where it may be used from. NULL: everywhere.
     networks TEXT
+) WITH (
+    -- The last use of each active key is updated every few seconds, all of them at once.
+    fillfactor = 50
 );
 -- Lists the keys of an organization, and of a project within it.
 CREATE INDEX api_keys_by_organization ON api_keys (organization_id);

@@ -119,6 +119,7 @@ fn tables_have_their_storage_settings() {
         return;
     };
     let settings = [
+        ("api_keys", "fillfactor=50"),
         ("ledgers", "fillfactor=70"),
         ("log_checkpoints", "fillfactor=70"),
         (
