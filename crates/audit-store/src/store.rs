@@ -179,7 +179,8 @@ impl Store {
     }
 
     /// Appends the events of one request, except repeats; on an error, none, unless it is [`StoreError::OutcomeUnknown`].
-    /// They are in the queue when this returns. Resolves after the commit, or after [`StoreOptions::write_timeout`]. Needs the timer of a tokio runtime.
+    /// They are in the queue when this returns. The future resolves after the commit, or after
+    /// [`StoreOptions::write_timeout`], and needs the timer of a tokio runtime.
     ///
     /// # Errors
     /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], [`StoreError::OutcomeUnknown`], or the

@@ -338,7 +338,7 @@ mod tests {
                  UPDATE pg_class SET relpages = 1000, reltuples = 1 WHERE oid = 'event_backlog'::regclass",
             )
             .unwrap();
-        let fetched = connection.transaction(|connection| {
+        let fetched: QueryResult<Fetched> = connection.transaction(|connection| {
             let first_seqs = || (1..=20).collect::<Vec<i64>>();
             let delete = DeleteBacklog {
                 ledger_ids: vec![5; 20],
@@ -352,7 +352,6 @@ mod tests {
             )
             .get_result::<Fetched>(connection)
         });
-        let fetched: diesel::QueryResult<Fetched> = fetched;
         assert_eq!(fetched.unwrap().rows, 20);
     }
 }
