@@ -110,6 +110,7 @@ impl<'a> SystemUnderTest<'a> {
             addresses: vec![self.server.address()],
             project_keys: vec![self.server.project_key().to_owned()],
             connections,
+            interval_ns: None,
             traffic,
             end,
             window_events: is_load.then_some((self.plan.largest() / LOAD_WINDOWS).max(1)),

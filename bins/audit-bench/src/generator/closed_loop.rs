@@ -1,5 +1,5 @@
 //! Closed-loop load: many non-blocking connections on one thread, each sending its next request once the previous
-//! response is complete.
+//! response is complete, and, if the job has a rate, once a request is due.
 
 use super::job::{ClosedLoopJob, ClosedLoopReport, End, Traffic, Window};
 use super::response::{self, Response};
@@ -31,13 +31,11 @@ pub(crate) fn run(job: &ClosedLoopJob) -> anyhow::Result<ClosedLoopReport> {
         clients.push(closed_loop.connect(poll.registry(), Token(index))?);
     }
     closed_loop.began = Instant::now();
-    for client in &mut clients {
-        closed_loop.next_request(client)?;
-        closed_loop.send(client, poll.registry())?;
-    }
+    closed_loop.due = closed_loop.began;
+    closed_loop.start_requests(&mut clients, poll.registry())?;
     let mut events = Events::with_capacity(1_024);
-    while clients.iter().any(|client| client.is_waiting) {
-        match poll.poll(&mut events, Some(Duration::from_millis(POLL_MS))) {
+    while clients.iter().any(|client| client.is_waiting) || !closed_loop.is_over(Instant::now()) {
+        match poll.poll(&mut events, Some(closed_loop.poll_timeout(&clients))) {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             outcome => outcome?,
         }
@@ -51,6 +49,7 @@ pub(crate) fn run(job: &ClosedLoopJob) -> anyhow::Result<ClosedLoopReport> {
                 closed_loop.receive(client, poll.registry())?;
             }
         }
+        closed_loop.start_requests(&mut clients, poll.registry())?;
     }
     Ok(closed_loop.finish())
 }
@@ -62,7 +61,7 @@ struct Client {
     request: Vec<u8>,
     sent_bytes: usize,
     response: Vec<u8>,
-    /// When the pending request was sent.
+    /// When the pending request was sent, or was due.
     sent: Instant,
     /// Whether a request is pending.
     is_waiting: bool,
@@ -77,6 +76,8 @@ struct ClosedLoop<'a> {
     bodies: Option<Bodies>,
     buffer: Vec<u8>,
     began: Instant,
+    /// When the next request is due, if the job has an interval.
+    due: Instant,
     /// Start of the measured time, and CPU time of this process then; none during the warm-up.
     measuring: Option<(Instant, Option<f64>)>,
     /// When the last measured request ended.
@@ -105,6 +106,7 @@ impl<'a> ClosedLoop<'a> {
             bodies,
             buffer: vec![0; READ_BYTES],
             began: now,
+            due: now,
             measuring: None,
             ended: now,
             timeouts_checked: now,
@@ -135,13 +137,54 @@ impl<'a> ClosedLoop<'a> {
         })
     }
 
-    /// Prepares the next request of a client, unless the job has ended.
-    fn next_request(&mut self, client: &mut Client) -> anyhow::Result<()> {
-        let now = Instant::now();
-        client.is_waiting = !self.is_over(now);
-        if !client.is_waiting {
-            return Ok(());
+    /// Has the clients without a pending request send one, as far as requests are due.
+    fn start_requests(&mut self, clients: &mut [Client], registry: &Registry) -> anyhow::Result<()> {
+        for client in clients.iter_mut().filter(|client| !client.is_waiting) {
+            self.next_request(client)?;
+            if !client.is_waiting {
+                break;
+            }
+            self.send(client, registry)?;
         }
+        Ok(())
+    }
+
+    /// When the next request was due; none if it is due later, or if the job has ended.
+    fn take_due(&mut self) -> Option<Instant> {
+        let now = Instant::now();
+        if self.is_over(now) {
+            return None;
+        }
+        let Some(interval_ns) = self.job.interval_ns else {
+            return Some(now);
+        };
+        let due = self.due;
+        (due <= now).then(|| {
+            self.due += Duration::from_nanos(interval_ns);
+            due
+        })
+    }
+
+    /// How long to wait for responses: at most until a request is due for which there is a connection.
+    fn poll_timeout(&self, clients: &[Client]) -> Duration {
+        let longest = Duration::from_millis(POLL_MS);
+        let now = Instant::now();
+        if self.job.interval_ns.is_none()
+            || self.is_over(now)
+            || clients.iter().all(|client| client.is_waiting)
+        {
+            return longest;
+        }
+        longest.min(self.due.saturating_duration_since(now))
+    }
+
+    /// Prepares the next request of a client, if one is due.
+    fn next_request(&mut self, client: &mut Client) -> anyhow::Result<()> {
+        let due = self.take_due();
+        client.is_waiting = due.is_some();
+        let Some(due) = due else {
+            return Ok(());
+        };
         client.request.clear();
         client.sent_bytes = 0;
         client.request.extend_from_slice(self.line.as_bytes());
@@ -163,7 +206,10 @@ impl<'a> ClosedLoop<'a> {
                 self.events_sent += bodies.batch() as u64;
             }
         }
-        client.sent = Instant::now();
+        client.sent = match self.job.interval_ns {
+            Some(_) => due,
+            None => Instant::now(),
+        };
         Ok(())
     }
 

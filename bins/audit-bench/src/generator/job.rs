@@ -19,7 +19,8 @@ pub(crate) enum Report {
     Queries(Vec<Vec<Option<QueryReport>>>),
 }
 
-/// Closed-loop load: each connection sends its next request once the previous response is complete.
+/// Closed-loop load: each connection sends its next request once the previous response is complete. With an interval the load has a
+/// constant rate instead.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ClosedLoopJob {
     /// The nodes. Connections are distributed over them evenly.
@@ -27,6 +28,9 @@ pub(crate) struct ClosedLoopJob {
     /// Each request is sent with one of these keys, chosen at random.
     pub(crate) project_keys: Vec<String>,
     pub(crate) connections: usize,
+    /// Time from one request to the next, over all connections, in nanoseconds. A request whose time comes while every connection
+    /// waits for a response is sent late, and its latency counts from its time.
+    pub(crate) interval_ns: Option<u64>,
     pub(crate) traffic: Traffic,
     pub(crate) end: End,
     /// Record a [`Window`] each time this many more events are stored.

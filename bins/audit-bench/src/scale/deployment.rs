@@ -24,20 +24,23 @@ const SETTLED_WAL_BYTES_PER_SECOND: i64 = 65_536;
 const SETTLED_SECONDS: u32 = 4;
 const SETTLE_SECONDS_MAX: u32 = 300;
 
-/// Events per request and concurrent connections.
+/// Events per request, concurrent connections, and requests a second; as many as possible without a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Shape {
     pub(crate) batch: usize,
     pub(crate) connections: usize,
+    pub(crate) rate: Option<u32>,
 }
 
 pub(crate) const SINGLES: Shape = Shape {
     batch: 1,
     connections: crate::plan::SINGLES_CONNECTIONS,
+    rate: None,
 };
 pub(crate) const BATCHES: Shape = Shape {
     batch: crate::plan::LOAD_BATCH,
     connections: crate::plan::LOAD_CONNECTIONS,
+    rate: None,
 };
 
 /// The result of one load.
@@ -192,6 +195,7 @@ impl<'a> Deployment<'a> {
             addresses,
             project_keys: keys.to_vec(),
             connections: shape.connections,
+            interval_ns: shape.rate.map(|rate| 1_000_000_000 / u64::from(rate.max(1))),
             traffic: Traffic::Events(BodyOptions {
                 batch: shape.batch,
                 first_number: self.next_number,

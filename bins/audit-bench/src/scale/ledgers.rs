@@ -3,7 +3,7 @@
 use super::Bench;
 use super::activity::{Processors, Stopwatch};
 use super::counters::Rates;
-use super::deployment::{Deployment, Rounds, SINGLES};
+use super::deployment::{Deployment, Rounds, SINGLES, Shape};
 use super::projects::CreationRate;
 use crate::generator::HttpClient;
 use crate::print;
@@ -25,15 +25,24 @@ pub(crate) struct LedgersRow {
     pub(crate) projects: usize,
     /// Of the projects since the previous row.
     pub(crate) creation: CreationRate,
-    /// Events to the first project only.
-    pub(crate) one: Rounds,
-    /// Events to all projects.
-    pub(crate) all: Rounds,
+    /// As many events as possible.
+    pub(crate) full: Turns,
+    /// Half as many as all projects could store.
+    pub(crate) half: Turns,
     /// Seconds after the load until the work behind the commits was done; none if it did not end.
     pub(crate) settle_seconds: Option<u32>,
     pub(crate) idle: Background,
     /// Ten events a second to the first project.
     pub(crate) trickle: Background,
+}
+
+/// The same load in turns.
+#[derive(Debug, Serialize)]
+pub(crate) struct Turns {
+    /// Events to the first project only.
+    pub(crate) one: Rounds,
+    /// Events to all projects.
+    pub(crate) all: Rounds,
 }
 
 /// What runs without load.
@@ -43,7 +52,7 @@ pub(crate) struct Background {
     pub(crate) rates: Rates,
 }
 
-impl LedgersRow {
+impl Turns {
     /// Median over the rounds of p99 with all projects over p99 with one.
     pub(crate) fn p99_ratio(&self) -> f64 {
         let pairs = self.all.p99_ms.iter().zip(&self.one.p99_ms);
@@ -76,28 +85,40 @@ fn measure_row(deployment: &mut Deployment<'_>, creation: CreationRate) -> anyho
     print::progress(&format!("ledgers: events to one and to {projects} projects"))?;
     // Every project gets events, so that caches are filled as in a service that runs for long.
     deployment.load(SINGLES, projects)?;
-    let (mut one, mut all) = (Vec::new(), Vec::new());
-    for round in 0..deployment.plan().rounds {
-        if round.is_multiple_of(2) {
-            one.push(deployment.load(SINGLES, 1)?);
-        }
-        all.push(deployment.load(SINGLES, projects)?);
-        if !round.is_multiple_of(2) {
-            one.push(deployment.load(SINGLES, 1)?);
-        }
-    }
-    let rounds = |loads| Rounds::new(loads).ok_or_else(|| anyhow::anyhow!("--rounds is at least 1"));
-    let (one, all) = (rounds(one)?, rounds(all)?);
+    let full = in_turns(deployment, SINGLES, projects)?;
+    let half = Shape {
+        rate: Some((full.all.median.events_per_second() / 2.0) as u32),
+        ..SINGLES
+    };
+    let half = in_turns(deployment, half, projects)?;
     print::progress(&format!("ledgers: {projects} projects without load"))?;
     let settle_seconds = deployment.settle()?;
     Ok(LedgersRow {
         projects,
         creation,
-        one,
-        all,
+        full,
+        half,
         settle_seconds,
         idle: background(deployment, false)?,
         trickle: background(deployment, true)?,
+    })
+}
+
+fn in_turns(deployment: &mut Deployment<'_>, shape: Shape, projects: usize) -> anyhow::Result<Turns> {
+    let (mut one, mut all) = (Vec::new(), Vec::new());
+    for round in 0..deployment.plan().rounds {
+        if round.is_multiple_of(2) {
+            one.push(deployment.load(shape, 1)?);
+        }
+        all.push(deployment.load(shape, projects)?);
+        if !round.is_multiple_of(2) {
+            one.push(deployment.load(shape, 1)?);
+        }
+    }
+    let rounds = |loads| Rounds::new(loads).ok_or_else(|| anyhow::anyhow!("--rounds is at least 1"));
+    Ok(Turns {
+        one: rounds(one)?,
+        all: rounds(all)?,
     })
 }
 
@@ -153,19 +174,10 @@ mod tests {
             };
             Rounds::new(rounds.iter().map(load).collect()).unwrap()
         };
-        let background = || Background {
-            processors: Processors::default(),
-            rates: Rates::default(),
-        };
-        let row = LedgersRow {
-            projects: 600,
-            creation: CreationRate::default(),
+        let turns = Turns {
             one: rounds(&[(100, 1_000), (200, 2_000), (100, 1_000)]),
             all: rounds(&[(50, 2_000), (200, 2_000), (80, 5_000)]),
-            settle_seconds: Some(3),
-            idle: background(),
-            trickle: background(),
         };
-        assert_eq!((row.p99_ratio(), row.rate_ratio()), (2.0, 0.8));
+        assert_eq!((turns.p99_ratio(), turns.rate_ratio()), (2.0, 0.8));
     }
 }

@@ -5,7 +5,7 @@ use super::activity::{Processors, Wait};
 use super::creation::Creation;
 use super::deployment::{Load, Rounds};
 use super::events::{GROWTH_MAX, Growth};
-use super::ledgers::{Background, Ledgers, LedgersRow};
+use super::ledgers::{Background, Ledgers, LedgersRow, Turns};
 use super::nodes::NodesRow;
 use super::projects::CreationRate;
 use crate::print::{columns, milliseconds, optional, section, table, whole};
@@ -38,7 +38,7 @@ pub(crate) fn tables(results: &ScaleResults) -> String {
         parts.push(section("Nodes and projects", &nodes(rows)));
     }
     if let Some(ledgers) = &results.ledgers {
-        let title = "Number of projects: single events over 64 connections to one project and to all";
+        let title = "Number of projects: single events over 64 connections to one project and to all, as many as possible, and half as many as all store";
         parts.push(section(title, &active(ledgers)));
         parts.push(section("Number of projects: without load", &idle(ledgers)));
         parts.push(section("Statements without load, by time", &statements(ledgers)));
@@ -121,26 +121,32 @@ fn waits(waits: &[Wait]) -> String {
 
 fn active(ledgers: &Ledgers) -> Table {
     let rows = ledgers.rows.iter().flat_map(|row| {
-        [(1, &row.one), (row.projects, &row.all)].map(|(active, rounds)| {
-            let mut cells = vec![row.projects.to_string(), active.to_string()];
-            cells.extend(rate_cells(rounds));
-            // Without many projects both rows are the same load.
-            let ratio = |value: f64| {
-                if active > 1 {
-                    milliseconds(value)
-                } else {
-                    String::new()
-                }
-            };
-            cells.extend([ratio(row.rate_ratio()), ratio(row.p99_ratio())]);
-            cells.extend(load_cells(&rounds.median));
-            cells
-        })
+        let full = active_cells(row.projects, "full", &row.full);
+        full.into_iter()
+            .chain(active_cells(row.projects, "half", &row.half))
     });
     let header = columns(&format!(
-        "projects | active | events/s | range | ratio | p99 ratio | {LOAD_COLUMNS}"
+        "projects | load | active | events/s | range | ratio | p99 ratio | {LOAD_COLUMNS}"
     ));
     table(header, rows)
+}
+
+fn active_cells(projects: usize, load: &str, turns: &Turns) -> [Vec<String>; 2] {
+    [(1, &turns.one), (projects, &turns.all)].map(|(active, rounds)| {
+        let mut cells = vec![projects.to_string(), load.to_owned(), active.to_string()];
+        cells.extend(rate_cells(rounds));
+        // Without many projects both rows are the same load.
+        let ratio = |value: f64| {
+            if active > 1 {
+                milliseconds(value)
+            } else {
+                String::new()
+            }
+        };
+        cells.extend([ratio(turns.rate_ratio()), ratio(turns.p99_ratio())]);
+        cells.extend(load_cells(&rounds.median));
+        cells
+    })
 }
 
 fn idle(ledgers: &Ledgers) -> Table {

@@ -11,6 +11,11 @@ const FAILED: &str = "HTTP/1.1 500 Internal Server Error\r\ncontent-length: 2\r\
 
 /// A server that gives each connection these responses in turn: repeatedly, or once before it closes the connection.
 fn server(responses: &'static [&'static str], then_close: bool) -> SocketAddr {
+    slow_server(responses, then_close, Duration::ZERO)
+}
+
+/// The same, each response after `work`.
+fn slow_server(responses: &'static [&'static str], then_close: bool, work: Duration) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -26,6 +31,7 @@ fn server(responses: &'static [&'static str], then_close: bool) -> SocketAddr {
                 // A request of these tests arrives in one piece.
                 while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {
                     let Some(response) = turns.next() else { return };
+                    std::thread::sleep(work);
                     if stream.write_all(response.as_bytes()).is_err() {
                         return;
                     }
@@ -41,6 +47,7 @@ fn job(address: SocketAddr, traffic: Traffic, end: End) -> ClosedLoopJob {
         addresses: vec![address],
         project_keys: vec!["pk_live_0".to_owned()],
         connections: 3,
+        interval_ns: None,
         traffic,
         end,
         window_events: None,
@@ -84,6 +91,30 @@ fn the_job_sets_the_number_of_events() {
     assert_eq!(report.next_number, 150);
     let windows: Vec<u64> = report.windows.iter().map(|window| window.events).collect();
     assert_eq!(windows, [20, 40]);
+}
+
+#[test]
+fn with_an_interval_requests_start_when_they_are_due() {
+    let mut job = job(server(&[STORED], false), single_events(), End::AfterEvents(41));
+    job.interval_ns = Some(5_000_000);
+    let began = Instant::now();
+    let report = run(&job).unwrap();
+    assert_eq!(report.events_stored, 41);
+    assert!(began.elapsed() >= Duration::from_millis(200), "{report:?}");
+}
+
+#[test]
+fn a_request_that_no_connection_could_send_in_time_counts_from_when_it_was_due() {
+    // Ten requests are due at once, so one of the three connections sends four of them, one after another.
+    let work = Duration::from_millis(50);
+    let address = slow_server(&[STORED], false, work);
+    let mut job = job(address, single_events(), End::AfterEvents(10));
+    job.interval_ns = Some(1);
+    let report = run(&job).unwrap();
+    assert!(
+        u128::from(report.latency.max_us) >= 4 * work.as_micros(),
+        "{report:?}"
+    );
 }
 
 #[test]
