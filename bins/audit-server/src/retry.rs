@@ -112,14 +112,8 @@ pub(crate) mod tests {
     use std::rc::Rc;
     use ureq::Error;
 
-    struct FixedClock;
-
-    impl Clock for FixedClock {
-        fn now(&self) -> Timestamp {
-            // 2026-01-01T00:00:00Z
-            Timestamp::from_seconds(1_767_225_600)
-        }
-    }
+    /// 2026-01-01T00:00:00Z.
+    const NOW: Timestamp = Timestamp::from_seconds(1_767_225_600);
 
     struct Seed(u8);
 
@@ -134,7 +128,7 @@ pub(crate) mod tests {
         let pauses = Rc::new(RefCell::new(Vec::new()));
         let recorder = Rc::clone(&pauses);
         let retries = Retries {
-            clock: Box::new(FixedClock),
+            clock: Box::new(NOW),
             entropy: Box::new(Seed(seed)),
             sleep: Box::new(move |pause| recorder.borrow_mut().push(pause)),
         };

@@ -12,11 +12,6 @@
 //! use std::sync::Arc;
 //!
 //! struct Fixed;
-//! impl Clock for Fixed {
-//!     fn now(&self) -> Timestamp {
-//!         Timestamp::from_seconds(1_768_473_000)
-//!     }
-//! }
 //! impl Entropy for Fixed {
 //!     fn fill(&self, bytes: &mut [u8]) {
 //!         bytes.fill(7);
@@ -24,7 +19,7 @@
 //! }
 //!
 //! let folder = tempfile::tempdir()?;
-//! let clock: Arc<dyn Clock> = Arc::new(Fixed);
+//! let clock: Arc<dyn Clock> = Arc::new(Timestamp::from_seconds(1_768_473_000));
 //! let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
 //! let store = Store::open(&url, StoreOptions::default(), &audit_app::HeadKey::new(&[7; 32]), &clock)?;
 //! let service = AuditLog::open(store, clock, Arc::new(Fixed), Settings::default())?;

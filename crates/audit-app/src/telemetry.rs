@@ -234,12 +234,6 @@ mod tests {
 
     struct Fixed;
 
-    impl Clock for Fixed {
-        fn now(&self) -> Timestamp {
-            Timestamp::from_seconds(1_800_000_000)
-        }
-    }
-
     impl Entropy for Fixed {
         fn fill(&self, bytes: &mut [u8]) {
             bytes.fill(7);
@@ -249,7 +243,7 @@ mod tests {
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     fn tracer() -> (Tracer, Receiver<Span>, Arc<SpanCounts>) {
-        Tracer::new(Arc::new(Fixed), Arc::new(Fixed))
+        Tracer::new(Arc::new(Timestamp::from_seconds(1_800_000_000)), Arc::new(Fixed))
     }
 
     #[tokio::test]

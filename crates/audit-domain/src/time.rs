@@ -156,6 +156,13 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
+/// A clock that has stopped, for tests.
+impl Clock for Timestamp {
+    fn now(&self) -> Timestamp {
+        *self
+    }
+}
+
 /// Where unpredictable bytes come from. The binary passes the operating system's generator; tests pass fixed bytes.
 pub trait Entropy: Send + Sync {
     /// Fills `bytes` with unpredictable values.

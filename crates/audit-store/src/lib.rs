@@ -5,16 +5,9 @@
 //! # use std::sync::Arc;
 //! use audit_store::{DatabaseUrl, Deployment, Organization, Store, StoreError, StoreOptions};
 //!
-//! struct Noon;
-//! impl Clock for Noon {
-//!     fn now(&self) -> Timestamp {
-//!         Timestamp::from_seconds(43_200)
-//!     }
-//! }
-//!
 //! let folder = tempfile::tempdir()?;
 //! let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
-//! let clock: Arc<dyn Clock> = Arc::new(Noon);
+//! let clock: Arc<dyn Clock> = Arc::new(Timestamp::from_seconds(43_200));
 //! let key = audit_ledger::HeadKey::new(&[7; 32]);
 //! let store = Store::open(&url, StoreOptions::default(), &key, &clock)?;
 //! let id = OrganizationId::from_random([1; 16]);

@@ -6,14 +6,6 @@ use audit_store::{DatabaseUrl, Deployment, Organization, Store, StoreError, Stor
 
 const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
-struct Fixed;
-
-impl Clock for Fixed {
-    fn now(&self) -> Timestamp {
-        NOW
-    }
-}
-
 /// A store with two projects of one organization, each with a key, and a cache.
 struct Fixture {
     store: Store,
@@ -54,7 +46,7 @@ fn key(number: u8, project_id: Option<ProjectId>) -> Key {
 impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let clock: Arc<dyn Clock> = Arc::new(Fixed);
+        let clock: Arc<dyn Clock> = Arc::new(NOW);
         let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
         let store = Store::open(
             &url,

@@ -15,14 +15,6 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-struct Fixed;
-
-impl Clock for Fixed {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_seconds(1_768_473_000)
-    }
-}
-
 #[derive(Default)]
 struct Counting(AtomicU64);
 
@@ -45,7 +37,7 @@ struct Fixture {
 impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(Fixed);
+        let clock: Arc<dyn Clock> = Arc::new(Timestamp::from_seconds(1_768_473_000));
         let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
         let key = audit_ledger::HeadKey::new(&[7; 32]);
         let store = Store::open(&url, StoreOptions::default(), &key, &clock).unwrap();

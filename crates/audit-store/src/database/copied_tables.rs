@@ -157,14 +157,6 @@ mod tests {
         "__diesel_schema_migrations",
     ];
 
-    struct Noon;
-
-    impl Clock for Noon {
-        fn now(&self) -> Timestamp {
-            Timestamp::from_seconds(1_768_473_000)
-        }
-    }
-
     fn words(text: &str) -> BTreeSet<String> {
         text.split_whitespace().map(str::to_owned).collect()
     }
@@ -177,7 +169,7 @@ mod tests {
             }
             let database = Database::create(kind);
             let (url, options) = (database.url().parse().unwrap(), StoreOptions::default());
-            let clock: Arc<dyn Clock> = Arc::new(Noon);
+            let clock: Arc<dyn Clock> = Arc::new(Timestamp::from_seconds(1_768_473_000));
             crate::database::Database::open(&url, &options, &clock).unwrap();
             let mut catalog = database.tables();
             catalog.retain(|name, _| !DERIVED.contains(&name.as_str()));

@@ -304,14 +304,6 @@ mod tests {
     use diesel::{Connection, sql_query};
     use std::sync::Arc;
 
-    struct Fixed;
-
-    impl Clock for Fixed {
-        fn now(&self) -> Timestamp {
-            Timestamp::from_seconds(1_768_473_000)
-        }
-    }
-
     #[derive(diesel::QueryableByName)]
     struct Fetched {
         #[diesel(sql_type = BigInt)]
@@ -326,7 +318,7 @@ mod tests {
         }
         let database = Database::create(kind);
         let url: DatabaseUrl = database.url().parse().unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(Fixed);
+        let clock: Arc<dyn Clock> = Arc::new(Timestamp::from_seconds(1_768_473_000));
         let store = Store::open(&url, StoreOptions::default(), &HeadKey::new(&[7; 32]), &clock).unwrap();
         store.close();
 

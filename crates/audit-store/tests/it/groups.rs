@@ -37,7 +37,7 @@ fn their_number_is_fixed_when_the_first_project_is_created() {
     );
     assert!(database.count("(SELECT DISTINCT group_id FROM ledgers) AS used") > 1);
     open_url(&url, options(Some(40))).close();
-    let clock: Arc<dyn audit_domain::Clock> = Arc::new(crate::Fixed);
+    let clock: Arc<dyn audit_domain::Clock> = Arc::new(crate::NOW);
     let key = audit_ledger::HeadKey::new(&[7; 32]);
     let refused = audit_store::Store::open(&url, options(Some(16)), &key, &clock);
     assert!(

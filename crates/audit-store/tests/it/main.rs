@@ -43,14 +43,6 @@ use std::sync::Arc;
 /// 2026-01-15T10:30:00Z.
 pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
-struct Fixed;
-
-impl Clock for Fixed {
-    fn now(&self) -> Timestamp {
-        NOW
-    }
-}
-
 /// Opens the store in a folder.
 pub(crate) fn open(folder: &Path) -> Store {
     open_with(folder, StoreOptions::default())
@@ -66,7 +58,7 @@ pub(crate) fn open_at(url: &str) -> Store {
 }
 
 pub(crate) fn open_url(url: &DatabaseUrl, options: StoreOptions) -> Store {
-    let clock: Arc<dyn Clock> = Arc::new(Fixed);
+    let clock: Arc<dyn Clock> = Arc::new(NOW);
     let key = HeadKey::new(&[7; 32]);
     Store::open(url, options, &key, &clock).expect("the store opens")
 }

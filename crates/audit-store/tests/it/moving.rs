@@ -34,7 +34,7 @@ impl Cells {
         let inserted = home.write(move |writer| writer.insert_cell(id, &new, NOW));
         inserted.expect("the cell is entered");
         let cells = home.read(|reader| reader.cells()).expect("the cells are read");
-        let clock: Arc<dyn audit_domain::Clock> = Arc::new(crate::Fixed);
+        let clock: Arc<dyn audit_domain::Clock> = Arc::new(crate::NOW);
         let other = home.open_cell(&cells[1], &clock).expect("the cell opens");
         other
             .write(move |writer| writer.number_ledgers_of(id))
