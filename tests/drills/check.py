@@ -1,4 +1,4 @@
-"""What must hold after every cycle, checked over HTTP, with `log verify`, and in the backlog of the index."""
+"""What must hold after every cycle, checked over HTTP, in the rows of the database, and with `log verify`."""
 
 import json
 import subprocess
@@ -49,8 +49,8 @@ class Checker:
         self.feeds = [Feed() for _ in project_keys]
         self.checked = [set() for _ in project_keys]
 
-    def check(self, node, url, unindexed, everything):
-        """The counts of a cycle. `unindexed` counts the events of the backlog. `everything` reads the feeds from their beginning and queries every actor again."""
+    def check(self, node, drill, everything):
+        """The counts of a cycle. `everything` reads the feeds from their beginning, queries every actor again and verifies the logs."""
         if everything:
             self.feeds = [Feed() for _ in self.project_keys]
             self.checked = [set() for _ in self.project_keys]
@@ -60,8 +60,9 @@ class Checker:
             self.feeds[project].read(connection, key)
             self.compare(project, counts)
             counts["not_found"] += self.missing_in_queries(connection, project)
-        counts["unindexed"] = wait_for_zero(unindexed)
-        counts["unsigned"] = wait_for_zero(lambda: self.unsigned(url))
+        counts["unindexed"] = wait_for_zero(drill.unindexed)
+        verified = lambda: self.unsigned(drill.url())
+        counts["unsigned"] = wait_for_zero(verified if everything else drill.unsigned)
         counts["changed"] += len(self.record.problems)
         return counts
 
@@ -98,7 +99,7 @@ class Checker:
         return missing
 
     def unsigned(self, url):
-        """Events beyond the signed size of their log. Raises if a log is inconsistent.
+        """Events beyond the signed size of their log. Reads each log whole, and raises if one is inconsistent.
 
         After a failover that lost signed events, a node signs nothing that contradicts what it has signed: those logs need
         `log new-name`. That later events are not signed is then no fault.

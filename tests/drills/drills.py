@@ -20,6 +20,10 @@ WARM_UP_REQUESTS = 30
 # will do.
 FREEZE_ATTEMPTS_MAX = 30
 FREEZE_WRITER_ATTEMPTS = 20
+UNSIGNED = (
+    "SELECT coalesce(sum(ledgers.size - coalesce(log_checkpoints.size, 0)), 0)"
+    " FROM ledgers LEFT JOIN log_checkpoints ON log_checkpoints.ledger_id = ledgers.id"
+)
 # A program that does not refuse a database serves it.
 REFUSAL_SECONDS_MAX = 120
 
@@ -107,6 +111,10 @@ class Drill:
         """Events that only the backlog of the index shows."""
         statement = "SELECT coalesce(sum(end_seq - first_seq), 0) FROM event_backlog"
         return int(self.primary().query(statement)[0][0])
+
+    def unsigned(self):
+        """Events that no checkpoint covers."""
+        return int(self.primary().query(UNSIGNED)[0][0])
 
     def stop(self):
         """Ends everything, whatever state it is in."""
@@ -374,6 +382,12 @@ class UpgradeSqlite(Upgrade):
     def unindexed(self):
         """SQLite keeps a backlog of some thousand events by design: a query looks at each of them."""
         return 0
+
+    def unsigned(self):
+        with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True) as connection:
+            rows = connection.execute(UNSIGNED).fetchall()
+        connection.close()
+        return rows[0][0]
 
     def cycle(self, number, load):
         disturbance = super().cycle(number, load)

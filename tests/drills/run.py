@@ -22,7 +22,8 @@ import drills
 import load
 import service
 
-# The feeds are read from their beginning, and every actor is queried again, after so many cycles and after the last.
+# The feeds are read from their beginning, every actor is queried again, and the logs are verified after so many cycles and after the
+# last: all of that takes longer with each cycle.
 EVERYTHING_INTERVAL = 20
 # Requests of each node from which its rate before a disturbance is taken.
 BEFORE_REQUESTS = 100
@@ -99,7 +100,7 @@ def run_cycles(drill, options, keys):
         # A cursor can be ahead of a log that lost events.
         everything = drill.loses or is_last or number % EVERYTHING_INTERVAL == EVERYTHING_INTERVAL - 1
         node = drill.nodes[number % drill.nodes_count]
-        counts = checker.check(node, drill.url(), drill.unindexed, everything)
+        counts = checker.check(node, drill, everything)
         result = {
             "drill": drill.name,
             "loses": drill.loses,
