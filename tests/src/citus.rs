@@ -94,11 +94,27 @@ impl Citus {
 
     /// The sessions of this test's servers on a server of the cluster. Those of Citus between its servers have other names.
     pub fn sessions_on(&self, server: &CitusServer) -> i64 {
+        self.count_on(server, "pg_stat_activity WHERE application_name = $name")
+    }
+
+    /// The transactions of this test's sessions on a server that were committed on other servers, too. Citus forgets them after a
+    /// minute or so.
+    pub fn distributed_transactions_of(&self, server: &CitusServer) -> i64 {
+        // citus_<group>_<process>_<transaction>_<connection>
+        self.count_on(
+            server,
+            "pg_dist_transaction JOIN pg_stat_activity ON split_part(gid, '_', 3) = pid::text \
+             WHERE application_name = $name",
+        )
+    }
+
+    /// The rows on a server; `$name` is that of this test.
+    fn count_on(&self, server: &CitusServer, rows: &str) -> i64 {
+        let rows = rows.replace("$name", &format!("'{}'", self.name));
         let counted: Vec<Count> = self.load(&format!(
-            "SELECT result::bigint AS count FROM run_command_on_all_nodes($$ \
-                 SELECT count(*) FROM pg_stat_activity WHERE application_name = '{}' $$) AS found \
+            "SELECT result::bigint AS count FROM run_command_on_all_nodes($$ SELECT count(*) FROM {rows} $$) AS found \
              JOIN pg_dist_node USING (nodeid) WHERE nodename = '{}' AND nodeport = {}",
-            self.name, server.host, server.port
+            server.host, server.port
         ));
         counted.iter().map(|found| found.count).sum()
     }

@@ -31,7 +31,7 @@ use audit_alerts::GroupHash;
 use audit_domain::{IdempotencyWindow, Month, Timestamp};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use insert::{Planned, insert_events};
+use insert::{Planned, Statements, insert_events};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,6 +42,16 @@ const PLANNED_FOR: Duration = Duration::from_secs(5);
 /// Rows of one insert: PostgreSQL takes 65,535 parameters.
 const INSERTED_ROWS_MAX: usize = 2_000;
 
+impl Memory {
+    /// How the session's server stores a commit best: see [`insert`].
+    const fn statements(&self) -> Statements {
+        match self.location {
+            None => Statements::One,
+            Some(_) => Statements::Three,
+        }
+    }
+}
+
 impl AppendMemory {
     /// Drops what a transaction that was rolled back would have added.
     fn rolled_back(&mut self) {
@@ -50,7 +60,7 @@ impl AppendMemory {
     }
 }
 
-/// Appends waiting requests in one statement if the expected heads are current, or else in one transaction.
+/// Appends waiting requests in one statement if the expected heads are current, or else in one transaction ([`Statements`]).
 pub(crate) fn commit(
     session: &mut PostgresSession,
     waiting: &mut Vec<WaitingAppend>,
@@ -160,7 +170,8 @@ fn append_expected(
     partitions::create_missing(session, &plan)?;
     let heads = ledgers::grow(session, &mut plan)?;
     let AppendMemory { actions, senders, .. } = &session.memory.appends;
-    let stored = if plan.is_rows_only(&heads, actions, senders) {
+    let is_one_statement = session.memory.statements() == Statements::One;
+    let stored = if is_one_statement && plan.is_rows_only(&heads, actions, senders) {
         write_expected(session, &plan, &heads).map_err(|error| after_autocommit(session, error))
     } else {
         write_transaction(session, |session| {
@@ -363,8 +374,9 @@ fn write(
     planned: Planned,
 ) -> Result<()> {
     let codes = session.heads()?.row_codes();
+    let statements = session.memory.statements();
     let connection = &mut session.connection;
-    insert_events(connection, plan, heads, &codes, absent, planned)?;
+    insert_events(connection, plan, heads, &codes, absent, planned, statements)?;
     insert_months(connection, &plan.entered)?;
     let (mut ledger_ids, mut new) = (Vec::new(), Vec::new());
     session

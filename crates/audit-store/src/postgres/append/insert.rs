@@ -1,4 +1,6 @@
-//! The statement that stores events, with the heads of their ledgers and their rows of the backlog.
+//! The statement that stores events, with the heads of their ledgers and their rows of the backlog. Where Citus has the tables,
+//! it is three statements of one transaction: Citus sends what one part of a statement returns to all of its servers, and commits
+//! there, too, in two phases.
 //!
 //! Rows are sent as arrays of composite types (`written_head`, `written_event`). PostgreSQL spends a third less on a commit of
 //! one event than with an array for each column, which has a function and a buffer of its own, and 8 % less on each event of
@@ -10,6 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::ledgers::NewHead;
 use crate::postgres::partitions::partition_of;
 use crate::row_code::RowCodes;
+use crate::statements::statement;
 use diesel::PgConnection;
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -95,7 +98,7 @@ impl ToSql<WrittenHead, Pg> for HeadChange<'_> {
 }
 
 #[derive(Debug)]
-struct EventValues<'a> {
+pub(crate) struct EventValues<'a> {
     row: &'a NewRow,
     row_code: [u8; RowCodes::BYTES],
 }
@@ -136,6 +139,15 @@ pub(crate) enum Planned {
     Expected,
 }
 
+/// How a commit is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Statements {
+    /// By one statement, which may be a transaction of its own.
+    One,
+    /// By three, in a transaction.
+    Three,
+}
+
 /// Stores events, the heads of their ledgers and their rows of the backlog, if the heads (size and latest id, which
 /// identify the history) and the versions of their configuration are as expected, none of the absent keys is stored, and the
 /// filters that say so of other keys are of the stored history.
@@ -144,27 +156,59 @@ pub(crate) enum Planned {
 /// Blocks on concurrent writers of the ledgers' rows, which are commits and changes of the configuration, then re-checks
 /// the predicate against their result. The rows are locked in the order of the ledgers, so two nodes cannot deadlock.
 struct InsertEvents<'a> {
-    heads: Vec<HeadChange<'a>>,
+    update: UpdateHeads<'a>,
     head_count: i64,
     events: Vec<EventValues<'a>>,
-    absent: AbsentKeys<'a>,
     planned: Planned,
 }
 
-impl QueryId for InsertEvents<'_> {
-    type QueryId = ();
-
-    // The text depends on the months.
-    const HAS_STATIC_QUERY_ID: bool = false;
+/// Replaces heads that are as expected.
+struct UpdateHeads<'a> {
+    heads: &'a [HeadChange<'a>],
+    absent: AbsentKeys<'a>,
 }
 
-impl<C> RunQueryDsl<C> for InsertEvents<'_> {}
+/// Adds the rows of the backlog for heads that were replaced.
+struct InsertBacklog<'a> {
+    heads: &'a [HeadChange<'a>],
+    planned: Planned,
+}
 
-impl QueryFragment<Pg> for InsertEvents<'_> {
+statement! {
+    Pg;
+    /// Inserts events whose heads were replaced.
+    InsertRows<'a> {
+        "INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, content_salt, idempotency_hash, sent_digest, \
+             redacted, sender, row_code, body) \
+         SELECT ledger_id, seq, month, id, occurred_at, content_hash, content_salt, idempotency_hash, sent_digest, redacted, \
+             sender, row_code, body FROM unnest(" events: &'a [EventValues<'a>] => Array<WrittenEvent>,
+    } ") AS event"
+}
+
+/// A row that is there already is of events that were removed by hand, and must not block the ledger. A commit that meets it with
+/// expected heads is repeated with locked ones.
+const REPLACE_BACKLOG: &str = " ON CONFLICT (group_id, ledger_id, first_seq) DO UPDATE \
+    SET end_seq = greatest(event_backlog.end_seq, excluded.end_seq), month = excluded.month";
+
+macro_rules! dynamic_statements {
+    ($($name:ident),*) => {$(
+        impl QueryId for $name<'_> {
+            type QueryId = ();
+
+            // The text depends on the months, or on what is planned.
+            const HAS_STATIC_QUERY_ID: bool = false;
+        }
+
+        impl<C> RunQueryDsl<C> for $name<'_> {}
+    )*};
+}
+
+dynamic_statements!(InsertEvents, UpdateHeads, InsertBacklog);
+
+impl QueryFragment<Pg> for UpdateHeads<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         pass.push_sql(
-            "WITH heads AS (\
-             UPDATE ledgers SET size = head.size, last_event_id = head.last_event_id, \
+            "UPDATE ledgers SET size = head.size, last_event_id = head.last_event_id, \
                  last_received_at = head.last_received_at, frontier = head.frontier, \
                  head_code = head.head_code, day = head.day, day_events = head.day_events \
              FROM unnest(",
@@ -177,19 +221,36 @@ impl QueryFragment<Pg> for InsertEvents<'_> {
         );
         Self::push_absent(pass.reborrow(), &self.absent.earlier)?;
         Self::push_absent(pass.reborrow(), &self.absent.current)?;
-        Self::push_pasts(pass.reborrow(), &self.absent.pasts)?;
+        Self::push_pasts(pass, &self.absent.pasts)
+    }
+}
+
+impl QueryFragment<Pg> for InsertBacklog<'_> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        pass.push_sql(
+            "INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq, month) \
+             SELECT ledgers.group_id, ledgers.id, head.size_before, ledgers.size, head.month FROM unnest(",
+        );
+        pass.push_bind_param::<Array<WrittenHead>, _>(&self.heads)?;
+        pass.push_sql(") AS head JOIN ledgers ON ledgers.id = head.ledger_id");
+        if self.planned == Planned::Locked {
+            pass.push_sql(REPLACE_BACKLOG);
+        }
+        Ok(())
+    }
+}
+
+impl QueryFragment<Pg> for InsertEvents<'_> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        pass.push_sql("WITH heads AS (");
+        self.update.walk_ast(pass.reborrow())?;
         pass.push_sql(
             " RETURNING ledgers.group_id, ledgers.id, head.size_before, ledgers.size, head.month), \
              backlog AS (\
              INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq, month) SELECT * FROM heads",
         );
         if self.planned == Planned::Locked {
-            // A row that is there already is of events that were removed by hand, and must not block the ledger. A commit that
-            // meets it with expected heads is repeated with locked ones.
-            pass.push_sql(
-                " ON CONFLICT (group_id, ledger_id, first_seq) DO UPDATE \
-                 SET end_seq = greatest(event_backlog.end_seq, excluded.end_seq), month = excluded.month",
-            );
+            pass.push_sql(REPLACE_BACKLOG);
         }
         // Where only some heads are as expected, an event without a month violates the bounds of all partitions, and the
         // statement fails as a whole.
@@ -210,6 +271,29 @@ impl QueryFragment<Pg> for InsertEvents<'_> {
 }
 
 impl InsertEvents<'_> {
+    /// Stores everything in one statement. Returns whether the database was in the expected state; otherwise nothing was stored.
+    fn store(self, connection: &mut PgConnection) -> QueryResult<bool> {
+        let count = self.events.len();
+        match self.execute(connection) {
+            Ok(stored) => Ok(stored == count),
+            Err(Error::DatabaseError(DatabaseErrorKind::CheckViolation, _)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same in three statements. If the database was not in the expected state, the transaction must be rolled back.
+    fn store_apart(self, connection: &mut PgConnection) -> QueryResult<bool> {
+        let (heads, planned) = (self.update.heads, self.planned);
+        if self.update.execute(connection)? != heads.len() {
+            return Ok(false);
+        }
+        InsertBacklog { heads, planned }.execute(connection)?;
+        let events = self.events.as_slice();
+        Ok(InsertRows { events }.execute(connection)? == events.len())
+    }
+}
+
+impl UpdateHeads<'_> {
     /// Adds the look-up of keys that must be absent. The unique index refuses keys of the month in which the events
     /// are stored. Nothing is stored in an earlier month meanwhile: who stores events of the ledger changes the head, and this
     /// statement began after the commit that left the expected head.
@@ -278,11 +362,12 @@ fn push_found<'b>(
     Ok(())
 }
 
-/// Inserts the rows of a plan and updates the heads of their ledgers, in one statement.
+/// Inserts the rows of a plan and updates the heads of their ledgers.
 ///
 /// # Errors
 /// [`StoreError::Stale`] when the ledgers or their configuration are not in the state of the plan, or one of the absent keys is
-/// stored already; [`StoreError::Duplicate`] when another key is. Then nothing was written.
+/// stored already; [`StoreError::Duplicate`] when another key is. Then nothing was written by one statement, and a transaction with three
+/// must be rolled back.
 pub(super) fn insert_events(
     connection: &mut PgConnection,
     plan: &Plan,
@@ -290,6 +375,7 @@ pub(super) fn insert_events(
     codes: &RowCodes,
     absent: AbsentKeys<'_>,
     planned: Planned,
+    statements: Statements,
 ) -> Result<()> {
     let changes = heads.iter().map(|after| HeadChange {
         before: plan
@@ -304,16 +390,19 @@ pub(super) fn insert_events(
         row,
         row_code: plan.row_code(codes, row),
     };
+    let changes: Vec<HeadChange<'_>> = changes.collect();
     let insert = InsertEvents {
-        heads: changes.collect(),
+        update: UpdateHeads {
+            heads: &changes,
+            absent,
+        },
         head_count: heads.len() as i64,
         events: plan.rows.iter().map(values).collect(),
-        absent,
         planned,
     };
-    match insert.execute(connection) {
-        Ok(stored) if stored == plan.rows.len() => Ok(()),
-        Ok(_) | Err(Error::DatabaseError(DatabaseErrorKind::CheckViolation, _)) => Err(StoreError::Stale),
-        Err(error) => Err(error.into()),
-    }
+    let is_stored = match statements {
+        Statements::One => insert.store(connection)?,
+        Statements::Three => insert.store_apart(connection)?,
+    };
+    is_stored.then_some(()).ok_or(StoreError::Stale)
 }
