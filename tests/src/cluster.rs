@@ -13,8 +13,9 @@ use rustix::process::Signal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// No test kills the machine, so syncing its disk would prove nothing and cost much.
-const SETTINGS: &str = "-c listen_addresses= -c fsync=off -c max_connections=400 -c shared_buffers=64MB";
+/// No test kills the machine, so syncing its disk would prove nothing and cost much. Six tests at once, each with two servers for three
+/// cells, have more than 600 sessions.
+const SETTINGS: &str = "-c listen_addresses= -c fsync=off -c max_connections=1000 -c shared_buffers=64MB";
 
 /// A cluster on a Unix socket in its own directory: it needs no port, and no other process finds it. It ends with the test
 /// process.
