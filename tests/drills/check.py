@@ -4,6 +4,7 @@ import json
 import subprocess
 import time
 import urllib.parse
+from functools import partial
 
 from service import Connection, environment
 
@@ -61,8 +62,7 @@ class Checker:
             self.compare(project, counts)
             counts["not_found"] += self.missing_in_queries(connection, project)
         counts["unindexed"] = wait_for_zero(drill.unindexed)
-        verified = lambda: self.unsigned(drill.url())
-        counts["unsigned"] = wait_for_zero(verified if everything else drill.unsigned)
+        counts["unsigned"] = wait_for_zero(partial(self.unsigned, drill.url()) if everything else drill.unsigned)
         counts["changed"] += len(self.record.problems)
         return counts
 
