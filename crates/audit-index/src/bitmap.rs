@@ -87,6 +87,18 @@ impl Bitmap {
         self.words.iter().fold(0, |all, word| all | word) == 0
     }
 
+    /// Whether a row is in both bitmaps.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        /// So many words are compared without a branch, which is vectorised.
+        const WORDS: usize = 64;
+        let words = self.words.chunks(WORDS).zip(other.words.chunks(WORDS));
+        let mut common = words.map(|(one, other)| {
+            let common = one.iter().zip(other).map(|(one, other)| one & other);
+            common.fold(0, |all, word| all | word)
+        });
+        common.any(|common| common != 0)
+    }
+
     /// Keeps the rows that are in both bitmaps.
     pub(crate) fn intersect(&mut self, other: &Self) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {

@@ -2,8 +2,8 @@
 //!
 //! A block is an immutable byte string of about 4 KB, identified by [`BlockId`]: its content, and a checksum (CRC-32C, 4 bytes,
 //! little endian) over its key and content. The format of the content depends on the [`BlockKind`]: see the modules `ids`,
-//! `dictionary` and `postings`. The key of a block is a 64-bit number: bits 32 to 62 the segment, bits 28 to
-//! 31 the kind (0 ids, 1 dictionary, 2 postings, 3 directory, 4 first ids), bits 0 to 27 the number.
+//! `dictionary`, `postings` and `disjoint`. The key of a block is a 64-bit number: bits 32 to 62 the segment, bits 28 to
+//! 31 the kind (0 ids, 1 dictionary, 2 postings, 3 directory, 4 first ids, 5 disjoint), bits 0 to 27 the number.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -22,6 +22,8 @@ pub enum BlockKind {
     Directory,
     /// The first id of each ids block.
     FirstIds,
+    /// Which dense posting lists have no row in common.
+    Disjoint,
 }
 
 /// The identity of a block.
@@ -60,6 +62,7 @@ impl fmt::Display for BlockId {
             BlockKind::Postings => "postings",
             BlockKind::Directory => "directory",
             BlockKind::FirstIds => "first ids",
+            BlockKind::Disjoint => "disjoint",
         };
         write!(f, "{kind} block {} of segment {}", self.number, self.segment)
     }
@@ -207,7 +210,7 @@ pub trait Blocks {
     }
 }
 
-/// A store of blocks for reading and writing.
+/// A store of blocks for reading and writing. Reads find what was written before.
 pub trait WriteBlocks: Blocks {
     /// Stores a new block: content and checksum.
     ///

@@ -12,14 +12,15 @@
 //! restart points and decodes at most 16 entries.
 //!
 //! - **Dictionary block:** the key is a token. The payload is `header: varint`, then `header >> 1` bytes. If bit 0 of the header
-//!   is 0, these bytes are the posting list itself (deltas, see `postings`). If it is 1, they are the list of the postings blocks
-//!   that hold it.
+//!   is 0, these bytes are the posting list itself (deltas, see `postings`). If it is 1, they have the number of the dense list and
+//!   the list of the postings blocks.
 //! - **Directory block:** one entry per dictionary block. The key is a separator: the shortest prefix of the block's first token
 //!   that is greater than the last token of the block before. The payload is empty, except in the first entry of a directory
 //!   block: there it is the number of the dictionary block, as a varint. Further entries count up from it.
 
 use crate::blocks::{BlockKind, BlockWriter, Damaged, WriteBlocks};
-use crate::postings::PostingsWriter;
+use crate::disjoint::DenseLists;
+use crate::postings::{Postings, PostingsWriter};
 use crate::roots::{Roots, RootsWriter};
 use crate::varint::{self, Reader};
 
@@ -137,25 +138,31 @@ pub(crate) struct DictionaryWriter {
     leaf: Entries,
     directory: Entries,
     roots: RootsWriter,
+    segment: u32,
+    dense: DenseLists,
     payload: Vec<u8>,
     rows: Vec<u8>,
 }
 
-/// The size of a written dictionary, and the roots of its directory.
+/// The size of a written dictionary, the roots of its directory, and the dense lists.
 #[derive(Debug)]
 pub(crate) struct WrittenDictionary {
     pub(crate) leaves: u32,
     pub(crate) directories: u32,
     pub(crate) roots: Roots,
+    pub(crate) dense: DenseLists,
 }
 
 impl DictionaryWriter {
-    pub(crate) fn new(segment: u32) -> Self {
+    /// Of a segment with this number of rows.
+    pub(crate) fn new(segment: u32, segment_rows: u32) -> Self {
         Self {
             postings: PostingsWriter::new(segment),
             leaf: Entries::new(segment, BlockKind::Dictionary),
             directory: Entries::new(segment, BlockKind::Directory),
             roots: RootsWriter::default(),
+            segment,
+            dense: DenseLists::new(segment, segment_rows),
             payload: Vec::new(),
             rows: Vec::new(),
         }
@@ -169,7 +176,11 @@ impl DictionaryWriter {
         blocks: &mut B,
     ) -> Result<(), B::Error> {
         self.rows.clear();
-        let is_posted = self.postings.write(rows, &mut self.rows, blocks)?;
+        let dense = self.dense.next_number(rows.len() as u64);
+        let is_posted = self.postings.write(rows, dense, &mut self.rows, blocks)?;
+        if is_posted && dense.is_some() {
+            self.dense.push(Postings::open(self.segment, &self.rows)?);
+        }
         self.payload.clear();
         let header = (self.rows.len() as u32) << 1 | u32::from(is_posted);
         varint::put(&mut self.payload, header);
@@ -192,6 +203,7 @@ impl DictionaryWriter {
             leaves: self.leaf.writer.count(),
             directories: self.directory.writer.count(),
             roots: self.roots.finish(&self.leaf.last),
+            dense: self.dense,
         })
     }
 

@@ -42,8 +42,8 @@
 //! ```
 //!
 //! # Format
-//! A segment has five kinds of blocks, and its descriptor the roots of its directory. Each module describes its format: `blocks`
-//! (keys and checksums), `ids`, `dictionary` (dictionary and directory), `roots`, `postings`, `bitmap` and `varint`.
+//! A segment has six kinds of blocks, and its descriptor the roots of its directory. Each module describes its format: `blocks`
+//! (keys and checksums), `ids`, `dictionary` (dictionary and directory), `roots`, `postings`, `bitmap`, `disjoint` and `varint`.
 //! [`FORMAT_VERSION`] covers all of them.
 //!
 //! # Invariants
@@ -51,6 +51,7 @@
 //! - [`count`] returns the number of those rows, if no row is in two segments, and
 //!   [`count_tokens`] those of each token.
 //! - A merge writes the blocks that [`build_segment`] writes for all rows at once; only the segment's id and level differ.
+//! - An intersection of two dense tokens that never meet in a segment reads none of their postings there.
 //! - A look-up of a token reads one directory block and one dictionary block per segment at most, and none if the token is outside
 //!   of the range of the segment's tokens.
 //! - A block or descriptor of which a bit was changed, or that is in the place of another one, is [`Damaged`] when it is read.
@@ -62,6 +63,7 @@ mod cache;
 mod count;
 mod cursor;
 mod dictionary;
+mod disjoint;
 mod frequent;
 mod ids;
 mod merge;
@@ -77,7 +79,7 @@ mod verify;
 /// The version of the format of blocks. Store it beside the index, and rebuild the index if it differs.
 ///
 /// Raise it when a block's bytes or the tokens change.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 pub use blocks::{Block, BlockId, BlockKind, Blocks, Damaged, NamedBlock, Place, WriteBlocks};
 pub use cache::{BlockCache, Cached};

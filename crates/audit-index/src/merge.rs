@@ -3,6 +3,7 @@
 use crate::blocks::{Blocks, Damaged, WriteBlocks};
 use crate::cursor::DictionaryCursor;
 use crate::dictionary::{DictionaryWriter, TokenHead, head_of};
+use crate::disjoint::Comparison;
 use crate::ids::{IdReader, IdWriter};
 use crate::roots::Roots;
 use crate::row_id::RowId;
@@ -60,6 +61,8 @@ pub struct Merge<I = i64> {
     sources: Vec<Source<I>>,
     merged: Segment<I>,
     dictionary: DictionaryWriter,
+    /// Of the dense lists, once the dictionary is written.
+    comparison: Option<Comparison>,
     token: Vec<u8>,
     rows: Vec<u32>,
 }
@@ -112,7 +115,8 @@ impl<I: RowId> Merge<I> {
                 directories: 0,
                 roots: Roots::default(),
             },
-            dictionary: DictionaryWriter::new(id),
+            dictionary: DictionaryWriter::new(id, rows),
+            comparison: None,
             token: Vec::new(),
             rows: Vec::new(),
         })
@@ -140,20 +144,27 @@ impl<I: RowId> Merge<I> {
     ) -> Result<Option<Segment<I>>, B::Error> {
         /// The cost of a token, in postings.
         const TOKEN_ROWS: usize = 8;
+        /// The cost of comparing the rows that a list has in a chunk, in postings.
+        const COMPARED_ROWS: usize = 512;
         let mut done = 0;
         while done < rows {
+            if let Some(comparison) = &mut self.comparison {
+                match comparison.step(blocks)? {
+                    Some(lists) => done += lists * COMPARED_ROWS,
+                    None => {
+                        comparison.write(blocks)?;
+                        return Ok(Some(self.merged.clone()));
+                    }
+                }
+                continue;
+            }
             let left = self
                 .sources
                 .iter()
                 .filter_map(|source| Some((source.head?, source.cursor.token())));
             let Some((head, next)) = left.min() else {
-                let dictionary =
-                    std::mem::replace(&mut self.dictionary, DictionaryWriter::new(self.merged.id));
-                let dictionary = dictionary.finish(blocks)?;
-                self.merged.leaves = dictionary.leaves;
-                self.merged.directories = dictionary.directories;
-                self.merged.roots = dictionary.roots;
-                return Ok(Some(self.merged.clone()));
+                self.finish_dictionary(blocks)?;
+                continue;
             };
             self.token.clear();
             self.token.extend_from_slice(next);
@@ -173,6 +184,18 @@ impl<I: RowId> Merge<I> {
             self.dictionary.push(&self.token, &self.rows, blocks)?;
         }
         Ok(None)
+    }
+
+    /// Writes the last blocks of the dictionary, and begins to compare the dense lists.
+    fn finish_dictionary<B: WriteBlocks>(&mut self, blocks: &mut B) -> Result<(), B::Error> {
+        let Segment { id, rows, .. } = self.merged;
+        let dictionary = std::mem::replace(&mut self.dictionary, DictionaryWriter::new(id, rows));
+        let dictionary = dictionary.finish(blocks)?;
+        self.merged.leaves = dictionary.leaves;
+        self.merged.directories = dictionary.directories;
+        self.merged.roots = dictionary.roots;
+        self.comparison = Some(Comparison::of(dictionary.dense));
+        Ok(())
     }
 }
 

@@ -3,7 +3,8 @@
 //! - **Deltas:** one varint per row, the difference to the row before it. The first row is its difference to 0.
 //! - **Inline list** (at most 1,024 bytes): deltas, in the dictionary entry.
 //! - **Posted list** (longer): in postings blocks of its own, one container per chunk of 65,536 rows, as in Roaring. The
-//!   dictionary entry has one pair per block: `first chunk: varint, block number: varint`.
+//!   dictionary entry has `dense: varint`, which is 0 or the number of the dense list plus 1 (see `disjoint`), and one pair per
+//!   block: `first chunk: varint, block number: varint`.
 //!
 //! ```text
 //! postings block = container*
@@ -44,10 +45,11 @@ impl PostingsWriter {
     }
 
     /// Writes the rows of a token, at least one. Appends the payload of the dictionary entry to `entry`. Returns whether the
-    /// list is posted, so that the payload is the list of its blocks.
+    /// list is posted, so that the payload has `dense`, its number if it is dense, and the list of its blocks.
     pub(crate) fn write<B: WriteBlocks>(
         &mut self,
         rows: &[u32],
+        dense: Option<u32>,
         entry: &mut Vec<u8>,
         blocks: &mut B,
     ) -> Result<bool, B::Error> {
@@ -60,6 +62,7 @@ impl PostingsWriter {
             }
             entry.truncate(start);
         }
+        varint::put(entry, dense.map_or(0, |number| number + 1));
         for chunk in rows.chunk_by(|one, next| chunk_of(*one) == chunk_of(*next)) {
             let number = chunk_of(chunk[0]);
             self.deltas.clear();
@@ -135,12 +138,18 @@ pub(crate) fn for_each_delta(bytes: &[u8], mut visit: impl FnMut(u32)) -> Result
 /// A posted list.
 #[derive(Debug)]
 pub(crate) struct Postings {
+    dense: Option<u32>,
     /// The first chunk and the number of each block.
     block_refs: Vec<(u32, u32)>,
     reader: BlockReader,
 }
 
 impl Postings {
+    /// Its number among the dense lists of the segment, if it is dense.
+    pub(crate) const fn dense(&self) -> Option<u32> {
+        self.dense
+    }
+
     /// The first chunk and the number of each block.
     pub(crate) fn block_refs(&self) -> &[(u32, u32)] {
         &self.block_refs
@@ -149,10 +158,12 @@ impl Postings {
     /// Parses the payload of a dictionary entry.
     pub(crate) fn open(segment: u32, entry: &[u8]) -> Result<Self, Damaged> {
         let (mut reader, mut block_refs) = (Reader::new(entry), Vec::new());
+        let dense = reader.number()?.checked_sub(1);
         while !reader.is_at_end() {
             block_refs.push((reader.number()?, reader.number()?));
         }
         Ok(Self {
+            dense,
             block_refs,
             reader: BlockReader::new(segment, BlockKind::Postings),
         })
@@ -170,10 +181,11 @@ impl Postings {
         block_refs.iter().map(|(_, number)| self.reader.block(*number))
     }
 
-    /// The number of the block that has the rows of a chunk, if any has.
-    fn block_with(&self, chunk: u32) -> Option<u32> {
+    /// The block that has the rows of a chunk, if any has.
+    pub(crate) fn block_with(&self, chunk: u32) -> Option<BlockId> {
         let after = self.block_refs.partition_point(|(first, _)| *first <= chunk);
-        after.checked_sub(1).map(|index| self.block_refs[index].1)
+        let index = after.checked_sub(1)?;
+        Some(self.reader.block(self.block_refs[index].1))
     }
 
     /// Adds the rows of a chunk to `bits`.
@@ -183,11 +195,10 @@ impl Postings {
         bits: &mut Bitmap,
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        let Some(number) = self.block_with(chunk) else {
+        let Some(block) = self.block_with(chunk) else {
             return Ok(());
         };
-        let block = self.reader.block(number);
-        let added = insert_chunk(self.reader.read(number, blocks)?, chunk, bits);
+        let added = insert_chunk(self.reader.read(block.number, blocks)?, chunk, bits);
         Ok(added.map_err(|damaged| damaged.in_block(block))?)
     }
 
@@ -199,11 +210,10 @@ impl Postings {
         mut visit: impl FnMut(u16),
         blocks: &mut B,
     ) -> Result<(), B::Error> {
-        let Some(number) = self.block_with(chunk) else {
+        let Some(block) = self.block_with(chunk) else {
             return Ok(());
         };
-        let block = self.reader.block(number);
-        let content = self.reader.read(number, blocks)?;
+        let content = self.reader.read(block.number, blocks)?;
         let mut visit_container = |container: Container<'_>| match container.is_bitmap {
             true => {
                 found.for_each_common(container.bytes, &mut visit);
@@ -240,7 +250,7 @@ impl Postings {
 }
 
 /// Adds the rows that a block has of a chunk to `bits`.
-fn insert_chunk(block: &[u8], chunk: u32, bits: &mut Bitmap) -> Result<(), Damaged> {
+pub(crate) fn insert_chunk(block: &[u8], chunk: u32, bits: &mut Bitmap) -> Result<(), Damaged> {
     for container in containers(block) {
         let container = container?;
         if container.chunk == chunk {

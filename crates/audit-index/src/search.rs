@@ -3,6 +3,7 @@
 use crate::bitmap::{Bitmap, chunk_of, first_of, low};
 use crate::blocks::{BlockId, Blocks};
 use crate::cursor::{self, DictionaryCursor, Lookup, TokenRows};
+use crate::disjoint::DisjointReader;
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
@@ -147,6 +148,12 @@ impl TermPostings {
         self.few.is_empty() && self.many.is_empty()
     }
 
+    /// The numbers of the posted lists, if there are any and all of them are dense.
+    fn dense(&self) -> Option<Vec<u32>> {
+        let numbers: Option<Vec<u32>> = self.many.iter().map(Postings::dense).collect();
+        numbers.filter(|numbers| !numbers.is_empty())
+    }
+
     /// The rows of the inline lists within a chunk.
     fn few_in(&self, chunk: u32) -> &[u32] {
         let start = self.few.partition_point(|row| chunk_of(*row) < chunk);
@@ -189,6 +196,9 @@ pub(crate) struct SegmentMatches<I> {
     wanted: usize,
     /// The chunk whose matches are in `found`.
     chunk: Option<u32>,
+    /// Terms by index, two at a time, whose posted lists have no row in common. `None` until it is read.
+    disjoint: Option<Vec<[usize; 2]>>,
+    disjoint_reader: DisjointReader,
     /// The number of chunks prefetched, at most 2.
     chunks_prefetched: u32,
     /// The number of the next matches whose ids were prefetched.
@@ -236,12 +246,16 @@ impl<I: RowId> SegmentMatches<I> {
         }
         // The most selective term comes first.
         postings.sort_by_key(|term| (!term.many.is_empty(), term.few.len()));
+        // The postings of one chunk cost as much as what would rule them out.
+        let is_one_chunk = rows.is_empty() || chunk_of(rows.start) == chunk_of(rows.end - 1);
         Ok(Self {
             ids,
             terms: postings,
             rows,
             wanted,
             chunk: None,
+            disjoint: is_one_chunk.then(Vec::new),
+            disjoint_reader: DisjointReader::new(segment.id),
             chunks_prefetched: 0,
             ids_prefetched: 0,
             found: Bitmap::new(segment.rows),
@@ -302,12 +316,17 @@ impl<I: RowId> SegmentMatches<I> {
 
     /// Computes the matches in a chunk into `found`. Returns whether there are any; if not, `found` is undefined.
     fn intersect<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<bool, B::Error> {
-        let is_ruled_out = |term: &TermPostings| term.many.is_empty() && term.few_in(chunk).is_empty();
-        if self.terms.iter().any(is_ruled_out) {
+        if self.is_ruled_out(chunk) {
             return Ok(false);
         }
         if B::IS_REMOTE {
             self.prefetch_chunk(chunk, blocks)?;
+        }
+        if self.disjoint.is_none() {
+            self.disjoint = Some(self.read_disjoint(blocks)?);
+            if self.is_ruled_out(chunk) {
+                return Ok(false);
+            }
         }
         let [first, others @ ..] = self.terms.as_mut_slice() else {
             return Ok(false);
@@ -326,8 +345,42 @@ impl<I: RowId> SegmentMatches<I> {
         Ok(true)
     }
 
-    /// Prefetches the postings of a chunk for all terms. One chunk is often sufficient; with the second, all others are
-    /// prefetched.
+    /// Whether a chunk can have no match, as far as it is known without reading its postings.
+    fn is_ruled_out(&self, chunk: u32) -> bool {
+        let has_no_few = |term: &TermPostings| term.few_in(chunk).is_empty();
+        let has_none = |term: &TermPostings| term.many.is_empty() && has_no_few(term);
+        let never_meet = |two: &[usize; 2]| two.iter().all(|term| has_no_few(&self.terms[*term]));
+        self.terms.iter().any(has_none) || self.disjoint.iter().flatten().any(never_meet)
+    }
+
+    /// Two terms each that have dense lists only, with the numbers of these; those of the term that has fewer come first.
+    fn dense_terms(&self) -> Vec<([usize; 2], [Vec<u32>; 2])> {
+        let numbers = self.terms.iter().map(TermPostings::dense);
+        let dense = numbers
+            .enumerate()
+            .filter_map(|(term, numbers)| Some((term, numbers?)));
+        let mut dense: Vec<(usize, Vec<u32>)> = dense.collect();
+        dense.sort_by_key(|(_, numbers)| numbers.len());
+        let pairs = dense.iter().enumerate().flat_map(|(index, (one, of_one))| {
+            let others = dense[index + 1..].iter();
+            others.map(|(other, of_other)| ([*one, *other], [of_one.clone(), of_other.clone()]))
+        });
+        pairs.collect()
+    }
+
+    /// Reads which terms have posted lists without a row in common.
+    fn read_disjoint<B: Blocks>(&mut self, blocks: &mut B) -> Result<Vec<[usize; 2]>, B::Error> {
+        let mut disjoint = Vec::new();
+        for (terms, [some, others]) in self.dense_terms() {
+            if self.disjoint_reader.are_disjoint(&some, &others, blocks)? {
+                disjoint.push(terms);
+            }
+        }
+        Ok(disjoint)
+    }
+
+    /// Prefetches the postings of a chunk for all terms, and what can rule out chunks. One chunk is often sufficient; with the
+    /// second, all others are prefetched.
     fn prefetch_chunk<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<(), B::Error> {
         let chunks = match self.chunks_prefetched {
             0 => chunk..=chunk,
@@ -336,7 +389,12 @@ impl<I: RowId> SegmentMatches<I> {
         };
         self.chunks_prefetched += 1;
         let expected = self.terms.iter().flat_map(|term| term.blocks_of(chunks.clone()));
-        let expected: Vec<_> = expected.take(PREFETCH_BLOCKS_MAX).collect();
+        let mut expected: Vec<_> = expected.take(PREFETCH_BLOCKS_MAX).collect();
+        if self.disjoint.is_none() {
+            for (_, [some, _]) in self.dense_terms() {
+                expected.extend(some.iter().map(|list| self.disjoint_reader.block_of(*list)));
+            }
+        }
         blocks.prefetch(&expected)
     }
 

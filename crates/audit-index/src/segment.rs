@@ -1,11 +1,12 @@
 //! Segments: immutable parts of the index.
 //!
 //! A segment is its descriptor ([`Segment`], stored by the caller) and its blocks: the ids of its rows (`ids`), its tokens
-//! (`dictionary`) and the posting lists of its frequent tokens (`postings`). Rows are numbered from 0 in the order of their ids.
+//! (`dictionary`), the posting lists of its frequent tokens (`postings`), and which of these have no row in common (`disjoint`). Rows are numbered from 0 in the order of their ids.
 
 use crate::blocks::{Blocks, CHECKSUM_BYTES, Damaged, WriteBlocks};
 use crate::cursor::DictionaryCursor;
 use crate::dictionary::{DictionaryWriter, head_of};
+use crate::disjoint::Comparison;
 use crate::ids::{IdReader, IdWriter};
 use crate::roots::Roots;
 use crate::row_id::RowId;
@@ -55,15 +56,19 @@ pub fn build_segment<I: RowId, B: WriteBlocks>(
     }
     let mut tokens: Vec<(&str, Vec<u32>)> = by_token.into_iter().collect();
     tokens.sort_unstable_by_key(|(token, _)| (head_of(token.as_bytes()), *token));
-    let mut dictionary = DictionaryWriter::new(id);
+    let segment_rows = ids.finish(blocks)?;
+    let mut dictionary = DictionaryWriter::new(id, segment_rows);
     for (token, rows) in &tokens {
         dictionary.push(token.as_bytes(), rows, blocks)?;
     }
     let dictionary = dictionary.finish(blocks)?;
+    let mut comparison = Comparison::of(dictionary.dense);
+    while comparison.step(blocks)?.is_some() {}
+    comparison.write(blocks)?;
     Ok(Segment {
         id,
         level: 0,
-        rows: ids.finish(blocks)?,
+        rows: segment_rows,
         first: rows.first().map_or(I::MAX, |(id, _)| *id),
         last: rows.last().map_or(I::MIN, |(id, _)| *id),
         leaves: dictionary.leaves,

@@ -3,6 +3,7 @@
 use crate::bitmap::{CHUNK_ROWS, first_of, rows_of};
 use crate::blocks::{Block, BlockId, BlockKind, Blocks, Damaged, read};
 use crate::dictionary::{RESTART_ENTRIES, next_token, separator_of, split_trailer};
+use crate::disjoint::{Comparison, DenseLists};
 use crate::ids::{block_ids, first_ids};
 use crate::postings::{INLINE_BYTES_MAX, Postings, containers, for_each_delta};
 use crate::roots::RootsWriter;
@@ -21,7 +22,7 @@ pub struct Verified {
 
 /// Verifies that a segment is one that [`build_segment`](crate::build_segment) or a merge wrote: no block is missing, damaged or
 /// surplus; ids and tokens ascend strictly; posting lists ascend and stay within the rows; directory, roots, row count and range
-/// agree with them. Calls `see` with every token, in byte order, and each of its rows, ascending.
+/// agree with them; dense lists are disjoint where their blocks say so, and only there. Calls `see` with every token, in byte order, and each of its rows, ascending.
 ///
 /// # Errors
 /// If a block cannot be read, or is damaged; the first one is named.
@@ -36,10 +37,11 @@ pub fn verify<I: RowId, B: Blocks>(
         blocks,
         verified: Verified::default(),
         postings_blocks: 0,
+        dense: DenseLists::new(segment.id, segment.rows),
     };
     walk.ids()?;
     walk.dictionary()?;
-    Ok(walk.verified)
+    walk.disjoint()
 }
 
 struct Walk<'a, I, S, B> {
@@ -49,6 +51,8 @@ struct Walk<'a, I, S, B> {
     verified: Verified,
     /// The number of postings blocks so far: they are numbered in the order of the tokens.
     postings_blocks: u32,
+    /// The dense lists so far.
+    dense: DenseLists,
 }
 
 impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
@@ -168,6 +172,17 @@ impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
         self.end(BlockKind::Postings, self.postings_blocks)
     }
 
+    /// Checks which dense lists are disjoint. Returns the size of the segment.
+    fn disjoint(mut self) -> Result<Verified, B::Error> {
+        let count = self.dense.blocks();
+        self.end(BlockKind::Disjoint, count)?;
+        self.verified.blocks += u64::from(count);
+        let mut comparison = Comparison::of(self.dense);
+        while comparison.step(self.blocks)?.is_some() {}
+        comparison.verify(self.blocks)?;
+        Ok(self.verified)
+    }
+
     /// Checks the directory's entry of a dictionary block.
     fn separator(
         &mut self,
@@ -215,9 +230,9 @@ impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
             let listed = listed.and_then(|()| is_short.then_some(()).ok_or(long));
             listed.map_err(|damaged| damaged.in_block(leaf))?;
         } else {
-            let refs = Postings::open(self.segment.id, payload);
-            let refs = refs.map_err(|damaged| damaged.in_block(leaf))?;
-            for (first_chunk, number) in refs.block_refs() {
+            let posted = Postings::open(self.segment.id, payload);
+            let posted = posted.map_err(|damaged| damaged.in_block(leaf))?;
+            for (first_chunk, number) in posted.block_refs() {
                 if *number != self.postings_blocks {
                     let damaged = Damaged::new("a posting list has the blocks of another one");
                     return Err(damaged.in_block(leaf).into());
@@ -228,6 +243,13 @@ impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
                 let see = &mut self.see;
                 let listed = list.add_containers(&content, *first_chunk, |row| see(token, row));
                 listed.map_err(|damaged| damaged.in_block(block))?;
+            }
+            if posted.dense() != self.dense.next_number(list.count) {
+                let damaged = Damaged::new("a posting list has another number among the dense ones");
+                return Err(damaged.in_block(leaf).into());
+            }
+            if posted.dense().is_some() {
+                self.dense.push(posted);
             }
         }
         if list.count == 0 {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Rows of the small segment: the list of a token of all of them is posted.
 const ROWS: i64 = 1_100;
 
-/// A small segment with blocks of every kind.
+/// A small segment with blocks of every kind that a segment of one chunk has.
 fn small() -> (Segment, Memory) {
     // The numbers come first, so that tokens share no prefix and the dictionary has a second block.
     let tokens = |number: i64| match number {

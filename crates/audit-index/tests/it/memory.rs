@@ -50,7 +50,8 @@ impl Memory {
                 1 => BlockKind::Dictionary,
                 2 => BlockKind::Postings,
                 3 => BlockKind::Directory,
-                _ => BlockKind::FirstIds,
+                4 => BlockKind::FirstIds,
+                _ => BlockKind::Disjoint,
             },
             number: u32::try_from(key & ((1 << 28) - 1)).expect("the number of a block"),
         };

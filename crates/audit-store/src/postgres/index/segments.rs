@@ -163,6 +163,9 @@ impl Blocks for WrittenBlocks<'_> {
             return Ok(Some(bytes));
         }
         let key = block.key();
+        if self.keys.contains(&key) {
+            self.flush()?;
+        }
         let rows: Vec<(i64, Vec<u8>)> = index_blocks::table
             .filter(index_blocks::id.ge(key))
             .filter(index_blocks::id.lt(key + READ_AHEAD_BLOCKS))
@@ -182,6 +185,11 @@ impl Blocks for WrittenBlocks<'_> {
         };
         self.ahead.0.insert((block.segment, block.kind), run);
         Ok(found)
+    }
+
+    fn read_all(&mut self, blocks: &[BlockId]) -> Result<Vec<NamedBlock>> {
+        self.flush()?;
+        FoundBlocks(self.connection).read_all(blocks)
     }
 }
 
