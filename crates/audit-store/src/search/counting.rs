@@ -79,12 +79,15 @@ pub(crate) struct Indexed<'a, I> {
     pub(crate) backlog: &'a [BacklogRow<I>],
     pub(crate) terms: &'a [Term],
     pub(crate) range: &'a Range<I>,
-    /// Events of which reading all costs less than counting their tokens, at most.
-    pub(crate) read_max: u64,
+    /// Events of which reading all costs less than counting their tokens, at most, for each million rows: the tokens of every
+    /// segment that has matches are read.
+    pub(crate) read_per_million: u64,
 }
 
 /// Rows whose ids are read to find the newest of them, at most.
 const READ_ROWS_MAX: u64 = 256;
+/// Rows of an index beyond which no more events are read instead of counting their tokens.
+const SCALED_ROWS_MAX: u64 = 10_000_000;
 /// Parts into which a range of time is divided to find the newest events in it.
 const FINER_PARTS: i128 = 64;
 
@@ -177,7 +180,7 @@ impl Counting {
             .collect();
         let counts = indexed.count(&bounds, &self.splits, blocks)?;
         let total: u64 = counts.all.iter().sum();
-        let top = match total <= indexed.read_max || self.top.prefixes.is_empty() {
+        let top = match total <= indexed.read_max() || self.top.prefixes.is_empty() {
             true => None,
             false => Some(self.top.count(indexed, bounds, &counts.all, blocks)?),
         };
@@ -193,6 +196,15 @@ fn add(counts: &mut Counts, part: usize, split: Option<usize>) {
 }
 
 impl<I: TimedRow> Indexed<'_, I> {
+    /// Events of which reading all costs less than counting their tokens, at most.
+    fn read_max(&self) -> u64 {
+        let segments = self.segments.iter();
+        let in_range =
+            segments.filter(|segment| segment.last >= self.range.start && segment.first < self.range.end);
+        let rows: u64 = in_range.map(|segment| u64::from(segment.rows)).sum();
+        self.read_per_million * rows.clamp(1_000_000, SCALED_ROWS_MAX) / 1_000_000
+    }
+
     /// Counts the rows between the bounds.
     fn count<B: Blocks<Error = StoreError>>(
         &self,
@@ -379,5 +391,45 @@ impl<I> Tally<I> {
             counts: self.counts,
             top,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use audit_index::Roots;
+
+    #[test]
+    fn the_larger_the_segments_in_the_range_the_more_events_are_read_instead_of_counted() {
+        let segment = |id: u32, rows| Segment {
+            id,
+            level: 0,
+            rows,
+            first: i64::from(id) * 10,
+            last: i64::from(id) * 10 + 9,
+            leaves: 1,
+            directories: 1,
+            roots: Roots::default(),
+        };
+        let read_max = |rows: &[u32], range: Range<i64>| {
+            let segments: Vec<Segment> = rows
+                .iter()
+                .zip(0..)
+                .map(|(rows, id)| segment(id, *rows))
+                .collect();
+            let indexed = Indexed {
+                segments: &segments,
+                backlog: &[],
+                terms: &[],
+                range: &range,
+                read_per_million: 500,
+            };
+            indexed.read_max()
+        };
+        assert_eq!(read_max(&[], 0..100), 500);
+        assert_eq!(read_max(&[300_000, 40_000], 0..100), 500);
+        assert_eq!(read_max(&[2_000_000, 2_000_000, 400_000], 0..100), 2_200);
+        assert_eq!(read_max(&[2_000_000, 2_000_000, 400_000], 0..20), 2_000);
+        assert_eq!(read_max(&[2_000_000; 30], 0..1_000), 5_000);
     }
 }

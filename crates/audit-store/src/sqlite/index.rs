@@ -166,8 +166,8 @@ pub(crate) fn newest(
     })
 }
 
-/// Events that are read more quickly than their tokens are counted in an index of a million events, at most.
-const READ_MAX: u64 = 2_000;
+/// Events that are read more quickly than their tokens are counted, at most, for each million events of the index.
+const READ_PER_MILLION: u64 = 2_000;
 
 /// Counts the events of a ledger within `range` that fulfil all `terms`; `None` while the index is rebuilt.
 pub(crate) fn count(
@@ -190,7 +190,7 @@ pub(crate) fn count(
             backlog: &backlog,
             terms,
             range,
-            read_max: READ_MAX,
+            read_per_million: READ_PER_MILLION,
         };
         Ok(Some(counting.count(&indexed, &mut blocks)?))
     })
