@@ -22,9 +22,9 @@ import drills
 import load
 import service
 
-# The feeds are read from their beginning, every actor is queried again, and the logs are verified after so many cycles and after the
-# last: all of that takes longer with each cycle.
-EVERYTHING_INTERVAL = 20
+# Cycles on one database. After the last of them the feeds are read from their beginning, every actor is queried again, and the logs are
+# verified: all of that takes longer with each cycle.
+DATABASE_CYCLES = 20
 # Requests of each node from which its rate before a disturbance is taken.
 BEFORE_REQUESTS = 100
 
@@ -58,6 +58,16 @@ def arguments():
 
 def run_drill(kind, options):
     """Runs the cycles of a drill. Returns a result for each."""
+    results = []
+    for first in range(0, options.cycles, DATABASE_CYCLES):
+        results += run_on_new_database(kind, options, range(first, min(first + DATABASE_CYCLES, options.cycles)))
+        if has_wrong_counts(results[-1]):
+            break
+    return results
+
+
+def run_on_new_database(kind, options, cycles):
+    """Runs some cycles of a drill. Returns a result for each."""
     folder = tempfile.mkdtemp(prefix="drills-")
     # PostgreSQL runs as another user and must reach its directory.
     os.chmod(folder, 0o711)
@@ -70,7 +80,7 @@ def run_drill(kind, options):
         names = [f"project {number}" for number in range(options.projects)]
         projects = [service.create_project(drill.nodes[0], master_key, name) for name in names]
         drill.administration = (master_key, [project for project, _ in projects])
-        return run_cycles(drill, options, [key for _, key in projects])
+        return run_cycles(drill, options, cycles, [key for _, key in projects])
     except Exception:
         print(f"{drill.name}: directory {folder}; last lines of the nodes:")
         for node in drill.nodes:
@@ -82,11 +92,11 @@ def run_drill(kind, options):
             drills.remove(folder)
 
 
-def run_cycles(drill, options, keys):
+def run_cycles(drill, options, cycles, keys):
     record = load.Record(options.projects, drill.loses)
     checker = check.Checker(record, keys, options.server)
     results = []
-    for number in range(options.cycles):
+    for number in cycles:
         first = number * options.writers
         with load.Load(drill.nodes, keys, record, options.writers, first) as running:
             drill.wait_for_all(running)
@@ -96,9 +106,8 @@ def run_cycles(drill, options, keys):
             disturbance = drill.cycle(number, running)
             end = time.monotonic()
         gap = max(record.longest_gap(node, disturbance.begin, end) for node in disturbance.others)
-        is_last = number == options.cycles - 1
         # A cursor can be ahead of a log that lost events.
-        everything = drill.loses or is_last or number % EVERYTHING_INTERVAL == EVERYTHING_INTERVAL - 1
+        everything = drill.loses or number == cycles[-1]
         node = drill.nodes[number % drill.nodes_count]
         counts = checker.check(node, drill, everything)
         result = {
