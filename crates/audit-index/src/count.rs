@@ -78,7 +78,10 @@ pub fn count<I: RowId, B: Blocks>(
         splits,
         range: &range,
     };
-    let overlapping: Vec<&Segment<I>> = overlapping(segments, &range).collect();
+    let overlapping: Vec<&Segment<I>> = segments
+        .iter()
+        .filter(|segment| segment.overlaps(&range))
+        .collect();
     for batch in overlapping.chunks((PREFETCH_LOOKUPS_MAX / lookups.len().max(1)).max(1)) {
         if B::IS_REMOTE {
             cursor::prefetch(batch.iter().copied(), &lookups, blocks)?;
@@ -101,7 +104,10 @@ pub fn oldest<I: RowId, B: Blocks>(
     blocks: &mut B,
 ) -> Result<Option<I>, B::Error> {
     let lookups: Vec<Lookup<'_>> = terms.iter().flat_map(Term::lookups).collect();
-    let mut unopened: Vec<&Segment<I>> = overlapping(segments, range).collect();
+    let mut unopened: Vec<&Segment<I>> = segments
+        .iter()
+        .filter(|segment| segment.overlaps(range))
+        .collect();
     unopened.sort_unstable_by_key(|segment| segment.first);
     let mut oldest: Option<I> = None;
     let batch = (PREFETCH_LOOKUPS_MAX / lookups.len().max(1)).max(1);
@@ -124,16 +130,6 @@ pub fn oldest<I: RowId, B: Blocks>(
         }
     }
     Ok(oldest)
-}
-
-fn overlapping<'a, I: RowId>(
-    segments: &'a [Segment<I>],
-    range: &Range<I>,
-) -> impl Iterator<Item = &'a Segment<I>> {
-    let Range { start, end } = range.clone();
-    segments
-        .iter()
-        .filter(move |segment| segment.last >= start && segment.first < end)
 }
 
 /// What is counted.

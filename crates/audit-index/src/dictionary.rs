@@ -138,7 +138,6 @@ pub(crate) struct DictionaryWriter {
     leaf: Entries,
     directory: Entries,
     roots: RootsWriter,
-    segment: u32,
     dense: DenseLists,
     payload: Vec<u8>,
     rows: Vec<u8>,
@@ -161,7 +160,6 @@ impl DictionaryWriter {
             leaf: Entries::new(segment, BlockKind::Dictionary),
             directory: Entries::new(segment, BlockKind::Directory),
             roots: RootsWriter::default(),
-            segment,
             dense: DenseLists::new(segment, segment_rows),
             payload: Vec::new(),
             rows: Vec::new(),
@@ -179,7 +177,7 @@ impl DictionaryWriter {
         let dense = self.dense.next_number(rows.len() as u64);
         let is_posted = self.postings.write(rows, dense, &mut self.rows, blocks)?;
         if is_posted && dense.is_some() {
-            self.dense.push(Postings::open(self.segment, &self.rows)?);
+            self.dense.push(Postings::open(self.dense.segment(), &self.rows)?);
         }
         self.payload.clear();
         let header = (self.rows.len() as u32) << 1 | u32::from(is_posted);

@@ -87,6 +87,11 @@ impl DenseLists {
         (has_chunks && is_dense && self.lists.len() < DENSE_MAX).then_some(self.lists.len() as u32)
     }
 
+    /// The segment.
+    pub(crate) const fn segment(&self) -> u32 {
+        self.segment
+    }
+
     /// Adds the next dense list.
     pub(crate) fn push(&mut self, list: Postings) {
         self.lists.push(list);
@@ -129,6 +134,13 @@ impl Comparison {
             disjoint,
             lists,
         }
+    }
+
+    /// A complete comparison.
+    pub(crate) fn whole<B: Blocks>(dense: DenseLists, blocks: &mut B) -> Result<Self, B::Error> {
+        let mut comparison = Self::of(dense);
+        while comparison.step(blocks)?.is_some() {}
+        Ok(comparison)
     }
 
     /// Compares the lists in the next chunk. Returns how many it read, or `None` at the end.

@@ -111,7 +111,7 @@ pub fn count_tokens<I: RowId, B: Blocks>(
     let overlapping: Vec<(usize, &Segment<I>)> = segments
         .iter()
         .enumerate()
-        .filter(|(_, segment)| segment.last >= range.start && segment.first < range.end)
+        .filter(|(_, segment)| segment.overlaps(range))
         .collect();
     let batch = (PREFETCH_LOOKUPS_MAX / lookups.len().max(1)).clamp(1, WINDOWS_MAX);
     for batch in overlapping.chunks(batch) {

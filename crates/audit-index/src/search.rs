@@ -25,7 +25,7 @@ pub fn newest<I: RowId, B: Blocks>(
     // Sorted by highest id, the highest last. A segment is opened only when its highest id may be the next result.
     let mut unopened: Vec<&Segment<I>> = segments
         .iter()
-        .filter(|segment| segment.last >= range.start && segment.first < range.end)
+        .filter(|segment| segment.overlaps(range))
         .collect();
     unopened.sort_unstable_by_key(|segment| segment.last);
     let mut opened: Vec<(I, SegmentMatches<I>)> = Vec::new();

@@ -62,9 +62,7 @@ pub fn build_segment<I: RowId, B: WriteBlocks>(
         dictionary.push(token.as_bytes(), rows, blocks)?;
     }
     let dictionary = dictionary.finish(blocks)?;
-    let mut comparison = Comparison::of(dictionary.dense);
-    while comparison.step(blocks)?.is_some() {}
-    comparison.write(blocks)?;
+    Comparison::whole(dictionary.dense, blocks)?.write(blocks)?;
     Ok(Segment {
         id,
         level: 0,
@@ -78,6 +76,12 @@ pub fn build_segment<I: RowId, B: WriteBlocks>(
 }
 
 impl<I: RowId> Segment<I> {
+    /// Whether the range of its ids meets `range`.
+    #[must_use]
+    pub fn overlaps(&self, range: &Range<I>) -> bool {
+        self.last >= range.start && self.first < range.end
+    }
+
     /// The roots as they are stored: encoded, with a checksum (CRC-32C, 4 bytes, little endian) over the whole descriptor.
     #[must_use]
     pub fn stored_roots(&self) -> Vec<u8> {

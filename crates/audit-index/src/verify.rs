@@ -177,9 +177,7 @@ impl<I: RowId, S: FnMut(&[u8], u32), B: Blocks> Walk<'_, I, S, B> {
         let count = self.dense.blocks();
         self.end(BlockKind::Disjoint, count)?;
         self.verified.blocks += u64::from(count);
-        let mut comparison = Comparison::of(self.dense);
-        while comparison.step(self.blocks)?.is_some() {}
-        comparison.verify(self.blocks)?;
+        Comparison::whole(self.dense, self.blocks)?.verify(self.blocks)?;
         Ok(self.verified)
     }
 

@@ -198,9 +198,10 @@ fn add(counts: &mut Counts, part: usize, split: Option<usize>) {
 impl<I: TimedRow> Indexed<'_, I> {
     /// Events of which reading all costs less than counting their tokens, at most.
     fn read_max(&self) -> u64 {
-        let segments = self.segments.iter();
-        let in_range =
-            segments.filter(|segment| segment.last >= self.range.start && segment.first < self.range.end);
+        let in_range = self
+            .segments
+            .iter()
+            .filter(|segment| segment.overlaps(self.range));
         let rows: u64 = in_range.map(|segment| u64::from(segment.rows)).sum();
         self.read_per_million * rows.clamp(1_000_000, SCALED_ROWS_MAX) / 1_000_000
     }
