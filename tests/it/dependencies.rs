@@ -427,3 +427,29 @@ fn a_renamed_crate_is_caught() {
         );
     }
 }
+
+/// The crates and features of a selection of packages, a line each.
+fn built(selection: &[&str]) -> BTreeSet<String> {
+    let format = ["--prefix=none", "--no-dedupe", "--format={p} [{f}]", "--locked"];
+    let tree = cargo(&[&["tree"], selection, &format[..]].concat());
+    tree.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_server_under_test_is_built_once() {
+    let server = built(&[
+        "--package=audit-server",
+        "--edges=normal,build",
+        "--features=as-tested",
+    ]);
+    let all = built(&["--workspace", "--edges=normal,build,dev"]);
+    // The program itself is linked for the tests alone.
+    let twice = server
+        .difference(&all)
+        .filter(|line| !line.starts_with("audit-server "));
+    let twice: Vec<_> = twice.collect();
+    assert!(
+        twice.is_empty(),
+        "the tests build these with other features: {twice:#?}; declare the features in the workspace's Cargo.toml"
+    );
+}

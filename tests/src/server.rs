@@ -65,6 +65,7 @@ fn build() -> String {
             "audit-server",
             "--bin",
             "audit-server",
+            "--features=as-tested",
             "--message-format=json",
         ])
         .current_dir(env!("CARGO_MANIFEST_DIR"))

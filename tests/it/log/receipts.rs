@@ -198,15 +198,17 @@ fn check_refuses_what_is_not_signed_as_it_is(database: DatabaseKind) {
     assert_eq!(check("{}", &key).exit, Exit::Code(2));
 }
 
-/// The format is the same on both databases.
+/// The format is the same on both databases. audit-ledger's own tests change every bit of a proof; these reach every part of one through
+/// the program.
 #[test]
 fn a_receipt_in_which_one_bit_was_changed_is_refused() {
+    const STEP: usize = 29;
     let organization = Organization::fresh(DatabaseKind::Sqlite);
     let project = organization.project();
     let ids = project.store_all(vec![event(); 5]);
     let (receipt, key) = (read(&project, &ids[2]), key(&project));
     check(&receipt, &key).success();
-    for byte in 0..receipt.len() {
+    for byte in (0..receipt.len()).step_by(STEP) {
         let mut changed = receipt.clone().into_bytes();
         changed[byte] ^= 1 << (byte % 8);
         let refused = check(&changed, &key);
