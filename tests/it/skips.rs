@@ -52,7 +52,7 @@ fn the_ci_requires_every_prerequisite_that_can_skip_a_test() {
         .flat_map(|(_, text)| requirements(text))
         .collect();
     assert!(known.len() >= 5, "{known:?}");
-    let script = std::fs::read_to_string(root().join(".ci/run")).expect("read .ci/run");
+    let script = std::fs::read_to_string(root().join(".ci/steps/tests")).expect("read .ci/steps/tests");
     let mut exported: BTreeSet<String> = script
         .lines()
         .filter_map(|line| line.strip_prefix("export "))
@@ -61,7 +61,10 @@ fn the_ci_requires_every_prerequisite_that_can_skip_a_test() {
         .flat_map(requirements)
         .collect();
     exported.extend(NOT_IN_CI.map(str::to_owned));
-    assert_eq!(exported, known, "exported by .ci/run, and read by the tests");
+    assert_eq!(
+        exported, known,
+        "exported by .ci/steps/tests, and read by the tests"
+    );
 }
 
 #[test]

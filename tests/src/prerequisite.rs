@@ -1,6 +1,6 @@
 //! Programs and libraries that tests need besides the workspace. A test that lacks one is skipped and reports it on
 //! standard error, past the capture of the test runner; with `AUDIT_TEST_REQUIRE_…` of the prerequisite set, it fails.
-//! `.ci/run` sets all of them (`skips` in `tests/it`).
+//! `.ci/steps/tests` sets all of them (`skips` in `tests/it`).
 
 use crate::edge::environment;
 use std::fmt::Display;

@@ -1,6 +1,6 @@
 //! docs/dependencies.md names every dependency of the workspace and every tool of the tests, and no other.
 
-use super::read;
+use super::{read, root};
 use std::collections::BTreeSet;
 
 /// The first cells of all rows under these headings: the names in backticks.
@@ -73,7 +73,10 @@ fn every_tool_of_the_tests_is_documented_and_no_other() {
     ]
     .map(read);
     let mut used: BTreeSet<String> = python.iter().flat_map(|file| required(file)).collect();
-    used.extend(installed(&read(".ci/run")));
+    for step in std::fs::read_dir(root().join(".ci/steps")).expect("list .ci/steps") {
+        let path = step.expect("list .ci/steps").path();
+        used.extend(installed(&std::fs::read_to_string(path).expect("read a step")));
+    }
     assert!(
         used.contains("pymerkle") && used.contains("postgresql"),
         "{used:?}"
