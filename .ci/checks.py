@@ -29,7 +29,10 @@ ALWAYS = ("checks", "tools", "formatting", "lints", "tests", "crates")
 BY_SOURCES = {
     # Of all crates, so it is compiled once more.
     "documentation": (),
-    "deployment-files": (".ci/", ".github/", "deploy/", "migrations/freeze", "tests/drills/upgrade-from-tag"),
+    "deployment-files": (
+        *(".ci/environment.sh", ".ci/full", ".ci/run", ".ci/steps/"),
+        *(".github/", "deploy/", "migrations/freeze", "tests/drills/upgrade-from-tag"),
+    ),
     "openapi": ("tests/schemathesis.sh", "tests/schemathesis_hooks.py", "tests/requirements-schemathesis.txt"),
     "operations": ("docs/operations.md", "tests/deployment/", "tests/operations/"),
     "postgres-versions": ("tests/postgres-versions",),
@@ -63,7 +66,8 @@ def since_record(record, root=ROOT):
     try:
         git("merge-base", "--is-ancestor", commit, "HEAD", root=root)
     except Refusal as refusal:
-        raise Refusal(f"the last full run was of {commit}, which is not in the history of this clone: {refusal}") from refusal
+        advice = "if the clone is shallow: git fetch --unshallow"
+        raise Refusal(f"the last full run was of {commit}, which is not in the history of this clone ({advice}): {refusal}") from refusal
     age = int(git("rev-list", "--count", f"{commit}..HEAD", root=root))
     if age > RECORD_COMMITS_MAX:
         raise Refusal(f"the last full run is {age} commits old, of at most {RECORD_COMMITS_MAX}: run .ci/full and commit {RECORD.name}")
