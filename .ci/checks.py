@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The checks of this repository, as steps: `checks.py run` and `checks.py full` (`.ci/run`, `.ci/full`).
+"""The checks of this repository, as steps: `checks.py run` and `checks.py full [STEP…]` (`.ci/run`, `.ci/full`).
 
 `run` is what every commit on main passes. It runs the steps that are always run, and each other step whose own sources have changed
-since the last full run, as long as all of it stays within half an hour. `full` runs every step of a clean work tree and writes a
-record, which is committed. `run` fails when the record is too old, so what only `full` runs is not forgotten.
+since its last full run, as long as all of it stays within half an hour. `full` runs every step of a clean work tree, or those that it is
+given, such as one that failed before and is mended, and writes a record, which is committed. `run` fails when the record of a step is too
+old, so what only `full` runs is not forgotten.
 
 Python's standard library only.
 """
@@ -60,17 +61,16 @@ def git(*arguments, root=ROOT):
     return finished.stdout.strip()
 
 
-def since_record(record, root=ROOT):
-    """The paths that changed since the commit of the record. Refuses a record that is too old."""
-    commit = record["commit"]
+def changed_since(commit, root=ROOT):
+    """The paths that changed since a commit of the record. Refuses a commit that is too old."""
     try:
         git("merge-base", "--is-ancestor", commit, "HEAD", root=root)
     except Refusal as refusal:
         advice = "if the clone is shallow: git fetch --unshallow"
-        raise Refusal(f"the last full run was of {commit}, which is not in the history of this clone ({advice}): {refusal}") from refusal
+        raise Refusal(f"a full run was of {commit}, which is not in the history of this clone ({advice}): {refusal}") from refusal
     age = int(git("rev-list", "--count", f"{commit}..HEAD", root=root))
     if age > RECORD_COMMITS_MAX:
-        raise Refusal(f"the last full run is {age} commits old, of at most {RECORD_COMMITS_MAX}: run .ci/full and commit {RECORD.name}")
+        raise Refusal(f"a full run is {age} commits old, of at most {RECORD_COMMITS_MAX}: run .ci/full and commit {RECORD.name}")
     return git("diff", "--name-only", "--no-renames", commit, root=root).splitlines()
 
 
@@ -80,10 +80,12 @@ def is_source(path, step):
     return any(path.startswith(source) if source.endswith("/") else path == source for source in sources)
 
 
-def selected(changed, record):
-    """The steps to run because of these changed paths, or because the last full run did not pass them."""
-    passed = {step["name"] for step in record["steps"] if step["passed"]}
-    return [step for step in BY_SOURCES if step not in passed or any(is_source(path, step) for path in changed)]
+def selected(record, changed):
+    """The steps to run, because a full run has not passed them, or because a source has changed since. `changed` gives the paths that
+    changed since a commit."""
+    passed = {step["name"]: step["commit"] for step in record["steps"] if step["passed"]}
+    paths = {commit: changed(commit) for commit in set(passed.values())}
+    return [step for step in BY_SOURCES if step not in passed or any(is_source(path, step) for path in paths[passed[step]])]
 
 
 class Budget:
@@ -126,7 +128,7 @@ def run():
     if not RECORD.exists():
         raise Refusal(f"there is no {RECORD.relative_to(ROOT)}: run .ci/full")
     record = json.loads(RECORD.read_text())
-    steps = selected(since_record(record), record)
+    steps = selected(record, changed_since)
     budget = Budget(record)
     results, left_out = [], []
     for name in (*ALWAYS, *steps):
@@ -157,31 +159,34 @@ def processor():
     return f"{fields.get('model name', platform.machine())}, {os.cpu_count()} cores, {sha} SHA instructions"
 
 
-def full():
-    """Every step of the commit that is checked out. Writes the record. Returns the exit code."""
+def full(*names):
+    """Every step of the commit that is checked out, or these. Writes the record. Returns the exit code."""
+    every = (*ALWAYS, *BY_SOURCES)
+    unknown = [name for name in names if name not in every]
+    if unknown:
+        raise Refusal(f"no such step: {', '.join(unknown)}; there are {', '.join(every)}")
     if git("status", "--porcelain"):
         raise Refusal("the work tree has changes: a record is of a commit")
     commit = git("rev-parse", "HEAD")
-    results = [(name, *run_step(name)) for name in (*ALWAYS, *BY_SOURCES)]
+    results = [(name, *run_step(name)) for name in names or every]
     print_table(results)
-    record = {
-        "commit": commit,
-        "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "processor": processor(),
-        "steps": [{"name": name, "seconds": round(seconds), "passed": passed} for name, passed, seconds in results],
-    }
+    last = json.loads(RECORD.read_text())["steps"] if names and RECORD.exists() else []
+    steps = {step["name"]: step for step in last}
+    for name, passed, seconds in results:
+        steps[name] = {"name": name, "commit": commit, "date": time.strftime("%Y-%m-%d", time.gmtime()), "seconds": round(seconds), "passed": passed}
+    record = {"processor": processor(), "steps": [steps[name] for name in every if name in steps]}
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
     print(f"commit {RECORD.relative_to(ROOT)}")
-    return 0 if all(passed for _, passed, _ in results) else 1
+    return 0 if all(step["passed"] for step in record["steps"]) else 1
 
 
 def main(arguments):
-    modes = {"run": run, "full": full}
-    if len(arguments) != 1 or arguments[0] not in modes:
-        print("usage: checks.py run|full", file=sys.stderr)
+    mode, *names = arguments or [""]
+    if mode not in ("run", "full") or (mode == "run" and names):
+        print("usage: checks.py run | full [STEP…]", file=sys.stderr)
         return 2
     try:
-        return modes[arguments[0]]()
+        return run() if mode == "run" else full(*names)
     except Refusal as refusal:
         print(f"checks: {refusal}", file=sys.stderr)
         return 1

@@ -11,7 +11,12 @@ import checks
 def record(**seconds):
     """A record in which every step passed, in these seconds or in ten."""
     names = (*checks.ALWAYS, *checks.BY_SOURCES)
-    return {"commit": "HEAD", "steps": [{"name": name, "seconds": seconds.get(name, 10), "passed": True} for name in names]}
+    return {"steps": [{"name": name, "commit": "a", "seconds": seconds.get(name, 10), "passed": True} for name in names]}
+
+
+def selected(changed, last):
+    """The steps to run if these paths have changed since every commit."""
+    return checks.selected(last, lambda commit: changed)
 
 
 class Selection(unittest.TestCase):
@@ -52,20 +57,26 @@ class Selection(unittest.TestCase):
             ".ci/steps/drills": ["deployment-files", "drills"],
             "tests/postgres-versions": ["postgres-versions"],
         }.items():
-            self.assertEqual(checks.selected([path], record()), steps, path)
+            self.assertEqual(selected([path], record()), steps, path)
 
     def test_no_step_runs_because_the_server_has_changed(self):
         changed = [".ci/full.json", "bins/audit-server/src/main.rs", "crates/audit-http/src/lib.rs", "docs/openapi.json", "Cargo.lock", "tests/it/main.rs"]
-        self.assertEqual(checks.selected(changed, record()), [])
+        self.assertEqual(selected(changed, record()), [])
 
     def test_a_name_that_only_begins_like_a_source_is_none(self):
-        self.assertEqual(checks.selected(["website/a", "tests/postgres-versions.md"], record()), [])
+        self.assertEqual(selected(["website/a", "tests/postgres-versions.md"], record()), [])
 
     def test_a_step_that_failed_or_is_new_runs(self):
         last = record()
         last["steps"] = [step for step in last["steps"] if step["name"] != "pages"]
         next(step for step in last["steps"] if step["name"] == "drills")["passed"] = False
-        self.assertEqual(checks.selected([], last), ["pages", "drills"])
+        self.assertEqual(selected([], last), ["pages", "drills"])
+
+    def test_what_counts_is_the_commit_of_the_step_s_own_run(self):
+        last = record()
+        next(step for step in last["steps"] if step["name"] == "pages")["commit"] = "b"
+        since = {"a": ["web/build", "tests/drills/run.py"], "b": []}
+        self.assertEqual(checks.selected(last, since.get), ["drills"])
 
 
 class Time(unittest.TestCase):
@@ -86,7 +97,7 @@ class History(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.root = pathlib.Path(directory.name)
         self.git("init", "-q")
-        self.record = {"commit": self.commit("first")}
+        self.recorded = self.commit("first")
 
     def git(self, *arguments):
         identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
@@ -104,19 +115,19 @@ class History(unittest.TestCase):
         self.commit("c")
         (self.root / "c").write_text("not committed")
         (self.root / "first").unlink()
-        self.assertEqual(checks.since_record(self.record, self.root), ["b", "c", "first"])
+        self.assertEqual(checks.changed_since(self.recorded, self.root), ["b", "c", "first"])
 
     def test_a_record_that_is_too_old_is_refused(self):
         for number in range(checks.RECORD_COMMITS_MAX):
             self.commit(f"a{number}")
-        self.assertEqual(len(checks.since_record(self.record, self.root)), checks.RECORD_COMMITS_MAX)
+        self.assertEqual(len(checks.changed_since(self.recorded, self.root)), checks.RECORD_COMMITS_MAX)
         self.commit("one more")
         with self.assertRaisesRegex(checks.Refusal, "51 commits old, of at most 50"):
-            checks.since_record(self.record, self.root)
+            checks.changed_since(self.recorded, self.root)
 
     def test_a_record_of_another_history_is_refused(self):
         with self.assertRaisesRegex(checks.Refusal, "not in the history"):
-            checks.since_record({"commit": "0" * 40}, self.root)
+            checks.changed_since("0" * 40, self.root)
 
 
 if __name__ == "__main__":
