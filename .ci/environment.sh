@@ -11,9 +11,6 @@ export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
 export CARGO_NET_RETRY=10 PIP_RETRIES=10 PIP_DEFAULT_TIMEOUT=60
 export npm_config_fetch_retries=6 npm_config_fetch_retry_mintimeout=2000
 
-# The system's OpenSSL: from source it takes minutes. The step `packages` builds it as a release does.
-export OPENSSL_NO_VENDOR=1
-
 target=${CARGO_TARGET_DIR:-$PWD/target}
 # The environment of the libraries in tests/requirements.txt.
 tools=$target/tools

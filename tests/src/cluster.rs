@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// No test kills the machine, so syncing its disk would prove nothing and cost much. Six tests at once, each with two servers for three
-/// cells, have more than 600 sessions.
-const SETTINGS: &str = "-c listen_addresses= -c fsync=off -c max_connections=1000 -c shared_buffers=64MB";
+/// cells, have more than 600 sessions. Autovacuum visits every database in turn within its pause: with the hundreds that tests leave, it would
+/// start ten workers a second.
+const SETTINGS: &str = "-c listen_addresses= -c fsync=off -c max_connections=1000 -c shared_buffers=64MB -c autovacuum_naptime=1h";
 
 /// A cluster on a Unix socket in its own directory: it needs no port, and no other process finds it. It ends with the test
 /// process.
