@@ -44,8 +44,7 @@ BY_SOURCES = {
     "pages": ("clients/viewer/", "crates/audit-web/", "web/"),
     "attacks": ("tests/attacks/", "tests/deployment/"),
     "drills": ("tests/deployment/", "tests/drills/"),
-    # The last step that uses the debug build, because it links another program in its place.
-    "packages": ("deploy/debian/", "deploy/docker/", "deploy/release/", "deploy/systemd/"),
+    "packages": ("deploy/debian/", "deploy/docker/", "deploy/registries/", "deploy/release/", "deploy/systemd/"),
 }
 
 
