@@ -8,7 +8,7 @@ pub(crate) mod schedule;
 use crate::arguments::DatabaseOptions;
 use crate::progress;
 use anyhow::{Context, bail};
-use audit_app::{LedgerReport, SignerMemory, VerifyOptions, first_finding, verify_deployment};
+use audit_app::{LedgerReport, Remembered, SignerMemory, VerifyOptions, first_finding, verify_deployment};
 use audit_store::{DatabaseUrl, HeadKeys as _, SourceSchema, StoreError, check_copy, copy_snapshot, inspect};
 use clap::Args;
 use new_file::{NewFile, directory_of};
@@ -19,7 +19,6 @@ use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// The end of the name of a copy whose log is inconsistent.
 const INCONSISTENT: &str = ".inconsistent";
@@ -265,16 +264,15 @@ fn after_restore(database: &DatabaseOptions, copy: &VerifiedCopy) -> anyhow::Res
 }
 
 /// The number of logs of which this node has signed more than a database has.
-fn longer_logs(known: &HashMap<Box<str>, Arc<str>>, reports: &[LedgerReport]) -> usize {
-    let is_longer = |origin: &str, note: &str| {
-        let signed = note.lines().nth(1).and_then(|size| size.parse().ok());
+fn longer_logs(known: &HashMap<Box<str>, Remembered>, reports: &[LedgerReport]) -> usize {
+    let is_longer = |origin: &str, known: &Remembered| {
         let report = reports
             .iter()
             .find(|report| origin.ends_with(&format!("/{}", report.name())));
-        signed.unwrap_or(0_u64) > report.map_or(0, |report| report.events)
+        known.size() > report.map_or(0, |report| report.events)
     };
     known
         .iter()
-        .filter(|(origin, note)| is_longer(origin, note))
+        .filter(|(origin, known)| is_longer(origin, known))
         .count()
 }

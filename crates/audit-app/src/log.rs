@@ -28,7 +28,7 @@ use audit_ledger::{
     Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead, entry_bundle,
 };
 use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError};
-pub use memory::{SignerMemory, SignerMemoryError};
+pub use memory::{Remembered, Signed, SignerMemory, SignerMemoryError};
 pub(crate) use program::is_elsewhere;
 pub use program::{SigningError, SigningProgram};
 pub(crate) use roots::TileRoots;

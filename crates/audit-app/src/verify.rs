@@ -14,7 +14,7 @@ mod tree;
 mod walk;
 
 use crate::error::{AppError, Result};
-use crate::log::{StoredMapSecret, stored_keys, successors_in};
+use crate::log::{Remembered, StoredMapSecret, stored_keys, successors_in};
 use crate::secrets::head_key_place;
 use crate::service::AuditLog;
 use anchors::MapWalk;
@@ -46,8 +46,8 @@ pub struct VerifyOptions {
     pub followed: Vec<VerifierKey>,
     /// The keys that encrypt the keys in the database.
     pub encryption: KeyRing,
-    /// The last note of each log that this node has signed or seen published, by origin.
-    pub known: HashMap<Box<str>, Arc<str>>,
+    /// What this node knows of each log, by origin.
+    pub known: HashMap<Box<str>, Remembered>,
     /// The keys of heads that are at hand. The one of the database authenticates the heads.
     pub head_keys: Vec<HeadKey>,
     /// Events that were received before this time must be signed.
@@ -345,15 +345,15 @@ struct Verification<'a> {
     progress: &'a mut dyn FnMut(u64, u64),
 }
 
-impl Verification<'_> {
+impl<'a> Verification<'a> {
     fn ledger(&mut self, reader: &mut Reader<'_>, ledger: &StoredLedger) -> Result<LedgerReport> {
         let size = ledger.size.max(0).unsigned_abs();
         let name = format!("{}/{}", ledger.project_id, ledger.environment);
         let stored = ledger.checkpoint.as_ref().map(|row| self.open(&name, &row.note));
-        let known = self
-            .origin(&name)
-            .and_then(|origin| self.options.known.get(origin.as_str()));
+        let remembered = self.remembered(&name);
+        let known = remembered.and_then(Remembered::note);
         let known = known.map(|note| self.open(&name, note));
+        let unsigned = remembered.map_or(&[][..], |known| &known.unsigned);
         let opened = [&stored, &known].map(|one| one.as_ref().and_then(|one| one.as_ref().ok()));
         let signed = opened[0].map(|checkpoint| checkpoint.head().size);
         let sizes = opened
@@ -364,6 +364,7 @@ impl Verification<'_> {
         let anchored = self.options.anchored.get(&name).unwrap_or(&nothing);
         let sizes = sizes.chain(anchored.heads.iter().map(|anchored| anchored.head.size));
         let tenant_map = reader.tenant_map(ledger.ledger_id)?;
+        let sizes = sizes.chain(unsigned.iter().map(|head| head.size));
         let sizes = sizes.chain([signed.unwrap_or(0)]);
         let mut walk = Walk::new(reader, ledger, size, self.head_key.as_ref(), sizes);
         let map_key = match &self.tenant_map_secret {
@@ -398,6 +399,9 @@ impl Verification<'_> {
                 Some(Err(None)) => walk.findings.add(Finding::log(Problem::NoKey)),
                 None => {}
             }
+        }
+        for head in unsigned {
+            walk.check_acknowledged(head);
         }
         let confirmed = walk.check_anchored(&anchored.heads, size);
         if are_maps_verified {
@@ -439,16 +443,25 @@ impl Verification<'_> {
         })
     }
 
-    /// The heads of a log that were signed, according to the database and to this node.
+    /// The heads of a log that were signed, according to the database and to this node, and those that it could not sign.
     pub(super) fn signed_heads(&self, ledger: &StoredLedger) -> Vec<TreeHead> {
         let name = format!("{}/{}", ledger.project_id, ledger.environment);
-        let known = self
-            .origin(&name)
-            .and_then(|origin| self.options.known.get(origin.as_str()));
+        let remembered = self.remembered(&name);
+        let known = remembered.and_then(Remembered::note);
         let stored = ledger.checkpoint.as_ref().map(|row| row.note.as_str());
         let notes = stored.into_iter().chain(known.map(|note| &**note));
         let opened = notes.filter_map(|note| self.open(&name, note).ok());
-        opened.map(|checkpoint| *checkpoint.head()).collect()
+        let signed = opened.map(|checkpoint| *checkpoint.head());
+        let unsigned = remembered
+            .into_iter()
+            .flat_map(|known| known.unsigned.iter().copied());
+        signed.chain(unsigned).collect()
+    }
+
+    /// What this node knows of a log.
+    fn remembered(&self, name: &str) -> Option<&'a Remembered> {
+        let options: &'a VerifyOptions = self.options;
+        options.known.get(self.origin(name)?.as_str())
     }
 
     /// The origin of a log, if there is a key.
@@ -473,10 +486,10 @@ impl Verification<'_> {
             .map(|ledger| format!("{}/{}", ledger.project_id, ledger.environment))
             .collect();
         let mut gone = BTreeMap::new();
-        for (origin, note) in &self.options.known {
+        for (origin, known) in &self.options.known {
             if let Some(name) = origin.strip_prefix(&prefix) {
-                let signed = self.open(name, note).ok().map(|signed| signed.head().size);
-                gone.insert(name, (signed, Problem::LogGone));
+                let signed = known.note().and_then(|note| self.open(name, note).ok());
+                gone.insert(name, (signed.map(|signed| signed.head().size), Problem::LogGone));
             }
         }
         for (name, log) in &self.options.anchored {

@@ -5,6 +5,7 @@
 
 use crate::range::{RangeError, ReadError};
 use crate::subtree::{TREE_LEAVES_MAX, join};
+use crate::tile::TILE_HEIGHT;
 use crate::{Hash, Subtree, TreeHead};
 
 /// The hashes of the complete subtrees that make up a tree: one for each bit set in its size. Appending a leaf computes one
@@ -87,6 +88,29 @@ impl Frontier {
     /// trees of one size differ.
     pub fn edge(&self) -> impl Iterator<Item = (Subtree, Hash)> + '_ {
         Subtree::of_tree(self.size).zip(self.edge.iter().copied())
+    }
+
+    /// The frontier of the leaves that are in full tiles: of the first multiple of 256 leaves.
+    ///
+    /// ```
+    /// use audit_ledger::{Frontier, Hash};
+    ///
+    /// let mut frontier = Frontier::new();
+    /// for _ in 0..512 {
+    ///     frontier.append(Hash::of_leaf(b"leaf"));
+    /// }
+    /// let tiles = frontier.clone();
+    /// frontier.append(Hash::of_leaf(b"leaf"));
+    /// assert_eq!(frontier.full_tiles(), tiles);
+    /// ```
+    #[must_use]
+    pub fn full_tiles(&self) -> Self {
+        let size = self.size >> TILE_HEIGHT << TILE_HEIGHT;
+        let edge = self.edge.iter().take(size.count_ones() as usize);
+        Self {
+            size,
+            edge: edge.copied().collect(),
+        }
     }
 
     /// The tree's root hash. Computes one hash fewer than the size has bits set.

@@ -14,7 +14,7 @@ use crate::error::{Result, StoreError};
 use crate::ledgers::{self, HeadRow, NewHead, read_before};
 use crate::queue::{Queue, WaitingAppend};
 use crate::search::tokens::Tokens;
-use crate::tree::TreeSession;
+use crate::tree::{self, TreeSession};
 use audit_alerts::{GroupHash, Watch};
 use audit_domain::{
     ContentSalt, Environment, EventId, Facets, HashedRecord, IdempotencyWindow, LogName, OrganizationId,
@@ -249,7 +249,7 @@ pub(crate) fn write_tiles_and_alerts<S: AppendSession>(
 ) -> Result<()> {
     for head in heads {
         for tile in &head.tiles {
-            session.insert_tile(head.ledger_id, tile)?;
+            tree::store_tile(session, head.ledger_id, tile)?;
         }
     }
     session.write_alerts(plan)

@@ -15,7 +15,7 @@ use crate::row_code::RowCodes;
 use crate::schema::ledgers;
 use crate::tree::{self, TreeSession};
 use audit_domain::{Environment, EventId, Month, ProjectId, Stamp, Timestamp};
-use audit_ledger::{Frontier, HeadKey, SealedHead, Tile};
+use audit_ledger::{Frontier, HeadKey, SealedHead, Tile, TileId};
 use diesel::prelude::*;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
@@ -205,7 +205,7 @@ pub(crate) struct Heads {
     forged: Mutex<BTreeSet<i64>>,
     /// The ledgers in which the row of an idempotency key was not.
     with_forged_rows: Mutex<BTreeSet<i64>>,
-    /// How often such a row was found.
+    /// How often such a row was found, or a tile that the service did not write.
     row_alarms: AtomicU64,
 }
 
@@ -241,7 +241,16 @@ impl Heads {
         }
     }
 
-    /// How often the row of an idempotency key was found not to be written with the key.
+    /// Counts a tile that the service did not write, and that stood where a tree had not grown to yet.
+    pub(crate) fn note_planted_tile(&self, ledger_id: LedgerId, tile: TileId) {
+        self.row_alarms.fetch_add(1, Ordering::Relaxed);
+        log::error!(
+            "{tile} of the ledger {} in the database was not written by this service, and is replaced by the tile of its events: somebody              writes to the database",
+            ledger_id.0
+        );
+    }
+
+    /// How often a row of an idempotency key or a tile was found that the service did not write.
     pub(crate) fn row_alarms(&self) -> u64 {
         self.row_alarms.load(Ordering::Relaxed)
     }

@@ -547,7 +547,7 @@ impl Store {
         self.heads.forged()
     }
 
-    /// How often the row of an idempotency key was found not to be written by the service.
+    /// How often the row of an idempotency key or a tile was found that the service did not write.
     pub fn row_alarms(&self) -> u64 {
         self.heads.row_alarms()
     }

@@ -59,7 +59,7 @@ pub(crate) fn catch_up<S: TreeSession>(
         let tiles;
         (frontier, tiles) = full_tiles_of(session, ledger_id, &growth, None)?;
         for tile in &tiles {
-            session.insert_tile(ledger_id, tile)?;
+            store_tile(session, ledger_id, tile)?;
         }
     }
     if frontier.size() > size {
@@ -87,9 +87,20 @@ pub(crate) trait TreeSession {
         indexes: Range<i64>,
     ) -> Result<Vec<(i64, Vec<u8>)>>;
 
-    /// Stores a full tile of a ledger whose head is locked. One that exists stays, for `log verify` to compare: that
-    /// happens only after the edge of the tree was tampered with.
-    fn insert_tile(&mut self, ledger_id: LedgerId, tile: &Tile) -> Result<()>;
+    /// Inserts a full tile of a ledger whose head is locked, unless one stands there. Returns whether none did.
+    fn insert_tile(&mut self, ledger_id: LedgerId, tile: &Tile) -> Result<bool>;
+
+    /// Replaces a tile that has other hashes. Returns whether it had.
+    fn replace_tile(&mut self, ledger_id: LedgerId, tile: &Tile) -> Result<bool>;
+}
+
+/// Stores a full tile of a ledger whose head is locked. What stands there and is not the tile was planted: only the transaction that fills
+/// a tile writes it.
+pub(crate) fn store_tile<S: TreeSession>(session: &mut S, ledger_id: LedgerId, tile: &Tile) -> Result<()> {
+    if !session.insert_tile(ledger_id, tile)? && session.replace_tile(ledger_id, tile)? {
+        session.heads()?.note_planted_tile(ledger_id, tile.id());
+    }
+    Ok(())
 }
 
 /// The right edge of a tree that has grown, and the tiles that it has filled.
@@ -252,11 +263,7 @@ impl Reader<'_> {
     }
 
     /// The content hashes of the events with these positions in the log, all of them.
-    pub(crate) fn content_hashes(
-        &mut self,
-        ledger_id: LedgerId,
-        seqs: Range<u64>,
-    ) -> Result<Vec<ContentHash>> {
+    pub fn content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<u64>) -> Result<Vec<ContentHash>> {
         on_either!(self.session(), session => content_hashes(session, ledger_id, seqs))
     }
 

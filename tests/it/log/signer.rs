@@ -3,9 +3,10 @@
 
 use super::careful::rewrite;
 use super::{Case, RESTORE_HEAD, STATE_DIRECTORY, audit, delete, quoted, stop, store_events, text_of};
+use audit_tests::process::Exit;
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Organization, Server, event_with, on_both_databases,
-    serve_refused, temporary_directory,
+    Client, Database, DatabaseKind, Deadline, Organization, Server, command_line_with, event_with,
+    on_both_databases, serve_refused, temporary_directory,
 };
 use serde_json::json;
 
@@ -21,6 +22,9 @@ on_both_databases! {
     an_older_checkpoint_is_replaced_by_the_latest,
     the_size_beside_a_checkpoint_is_not_believed,
     rows_behind_the_edge_are_never_signed,
+    a_planted_tile_does_not_keep_a_log_from_being_signed,
+    a_changed_tile_does_not_keep_a_log_from_being_signed,
+    what_was_acknowledged_while_a_log_could_not_be_signed_is_not_taken_away,
     two_servers_do_not_share_a_state_directory,
     a_damaged_state_file_is_refused,
 }
@@ -199,6 +203,100 @@ fn rows_behind_the_edge_are_never_signed(kind: DatabaseKind) {
             assert_eq!(case.database.count(&signed), 0, "{head}");
         }
     }
+}
+
+/// The number of events that the latest checkpoint covers.
+fn signed_size(client: &Client) -> usize {
+    let note = checkpoint(client);
+    let size = note.lines().nth(1).and_then(|size| size.parse().ok());
+    size.expect("a checkpoint has a size")
+}
+
+/// The first step of an attack: a log that is not signed any more loses events that nobody can prove.
+fn a_planted_tile_does_not_keep_a_log_from_being_signed(kind: DatabaseKind) {
+    let case = Case::fresh(kind);
+    let (server, project) = case.start();
+    let planted = case.database.blob(&[7; 256 * 32]);
+    case.tamper(&format!(
+        "INSERT INTO log_tiles (ledger_id, level, tile_index, hashes) SELECT id, 0, 1, {planted} FROM ledgers WHERE HEAD"
+    ));
+    store_events(&project, 300);
+    server.wait_for_log("tile/0/001 of the ledger");
+    assert_eq!(signed_size(&project), super::EVENTS + 300);
+    assert_eq!((server.metric(INCONSISTENT), server.metric(ALARMS)), (0, 1));
+    audit(
+        server.base_url(),
+        &case.organization.project_key,
+        &case.state,
+        &[],
+    )
+    .success();
+    stop(server);
+    case.expect_sound();
+}
+
+fn a_changed_tile_does_not_keep_a_log_from_being_signed(kind: DatabaseKind) {
+    for edit in [
+        "UPDATE log_tiles SET hashes = TILE WHERE LEDGER",
+        "DELETE FROM log_tiles WHERE LEDGER",
+    ] {
+        let case = Case::fresh(kind);
+        case.tamper(&edit.replace("TILE", &case.database.blob(&[7; 256 * 32])));
+        let (server, project) = case.start();
+        store_events(&project, 5);
+        assert_eq!(signed_size(&project), super::EVENTS + 5, "{edit}");
+        assert_eq!(server.metric(INCONSISTENT), 0, "{edit}");
+        stop(server);
+        let findings = case.findings();
+        let problem = findings[0]["problem"].as_str().unwrap_or_default();
+        assert!(problem.contains("tile"), "{findings:?}");
+    }
+}
+
+/// SQL after which the content hashes of new events are not theirs, and SQL that ends it.
+fn wrong_hashes(kind: DatabaseKind) -> [&'static str; 2] {
+    match kind {
+        DatabaseKind::Sqlite => [
+            "CREATE TRIGGER wrong AFTER INSERT ON events BEGIN
+                 UPDATE events SET content_hash = zeroblob(32) WHERE entry = NEW.entry;
+             END",
+            "DROP TRIGGER wrong",
+        ],
+        DatabaseKind::Postgres => [
+            "CREATE FUNCTION wrong() RETURNS trigger LANGUAGE plpgsql AS
+                 $$ BEGIN NEW.content_hash = decode(repeat('00', 32), 'hex'); RETURN NEW; END $$;
+             CREATE TRIGGER wrong BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION wrong()",
+            "DROP TRIGGER wrong ON events",
+        ],
+    }
+}
+
+/// The attack: a log is kept from being signed, its unsigned events are removed, and the head of the last signature, which the
+/// service wrote, is put back. The server signed on, and nothing was left of events that it had acknowledged.
+fn what_was_acknowledged_while_a_log_could_not_be_signed_is_not_taken_away(kind: DatabaseKind) {
+    let case = Case::fresh(kind);
+    let [begin, end] = wrong_hashes(kind);
+    let (server, project) = case.start();
+    case.tamper("CREATE TABLE saved_heads AS SELECT * FROM ledgers");
+    case.database.execute(begin);
+    store_events(&project, 5);
+    server.wait_for_metric(INCONSISTENT, 1);
+    case.database.execute(end);
+    let unsigned = format!("seq >= {}", super::EVENTS);
+    case.tamper(&delete(kind, &unsigned)).tamper(RESTORE_HEAD);
+    // Fewer, as many and more than there were.
+    for _ in 0..3 {
+        assert_eq!(signed_size(&project), super::EVENTS);
+        store_events(&project, 3);
+    }
+    assert_eq!(server.metric(INCONSISTENT), 1);
+    stop(server);
+    let arguments = ["log", "verify", "--database-url", case.database.url()];
+    let verified = command_line_with(&arguments, &[(STATE_DIRECTORY, text_of(&case.memory))]);
+    assert_eq!(verified.exit, Exit::Code(1), "{verified:?}");
+    assert!(verified.stdout.contains("was acknowledged"), "{verified:?}");
+    let (_server, project) = case.start();
+    assert_eq!(signed_size(&project), super::EVENTS);
 }
 
 fn two_servers_do_not_share_a_state_directory(kind: DatabaseKind) {

@@ -1,12 +1,16 @@
-//! The signer's memory: for every log, the last checkpoint that this node has signed or seen published. It is kept outside of
-//! the database, so that write access to the database alone makes no node sign a second history.
+//! The signer's memory: for every log, the last checkpoint that this node has signed or seen published, with its tree, and the heads
+//! that it could not sign. It is kept outside of the database, so that write access to the database alone makes no node sign a second
+//! history, or one that lacks events which were acknowledged while the log could not be signed.
 //!
-//! The file is appended to: one line for each signing round, a checksum and the round's notes as JSON. It is synced before a
+//! The file is appended to: one line for each signing round, a checksum and the round's notes and heads as JSON. It is synced before a
 //! note is stored in the database or handed out. When most of it is outdated it is replaced by a new file. A line that was
 //! interrupted by a crash is the last one; none of its notes was stored or returned to a client, so the line is dropped.
 
-use audit_ledger::Hash;
+use audit_ledger::{Frontier, Hash, TreeHead};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -15,12 +19,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The first line of the file.
-const HEADER: &str = "audit-server signed checkpoints, version 1";
+const HEADER: &str = "audit-server signed checkpoints, version 2";
 /// The file is replaced when it is larger than this and [`OUTDATED_FACTOR`] times its content.
 const OUTDATED_BYTES_MIN: u64 = 1024 * 1024;
 const OUTDATED_FACTOR: u64 = 4;
+/// The maximum number of heads that are remembered of a log that cannot be signed. The first ones alone keep a log from being signed
+/// that was cut off before them.
+const UNSIGNED_MAX: usize = 100;
 
-/// The last checkpoint of every log that this node has signed or seen published, by origin: some 500 bytes for each log.
+/// What this node knows of every log, by origin: some 1,000 bytes for each.
 #[derive(Debug)]
 pub struct SignerMemory {
     inner: Mutex<Inner>,
@@ -41,16 +48,80 @@ struct Inner {
     known: Known,
 }
 
-/// Notes by origin.
-type Known = HashMap<Box<str>, Arc<str>>;
+type Known = HashMap<Box<str>, Remembered>;
+
+/// What a node knows of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remembered {
+    /// The last checkpoint that it has signed or seen published.
+    pub signed: Option<Signed>,
+    /// Larger heads that the service wrote and the node could not sign, in the order in which it found them. Their events were
+    /// acknowledged, so the log must continue each of them before it is signed again.
+    pub unsigned: Vec<TreeHead>,
+}
+
+/// A signed checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signed {
+    /// The note.
+    pub note: Arc<str>,
+    /// The right edge of its tree. The leaves that follow lead from it to every later tree, whatever the stored tiles are.
+    pub tree: Frontier,
+}
+
+impl Remembered {
+    /// The note of the last checkpoint.
+    pub fn note(&self) -> Option<&Arc<str>> {
+        self.signed.as_ref().map(|signed| &signed.note)
+    }
+
+    /// The size of the largest tree that the node knows.
+    pub fn size(&self) -> u64 {
+        let signed = self.signed.as_ref().map(|signed| signed.tree.size());
+        let unsigned = self.unsigned.iter().map(|head| head.size);
+        signed.into_iter().chain(unsigned).max().unwrap_or(0)
+    }
+
+    /// As the entries of a line, which [`Self::add`] reads.
+    fn entries<'a>(&'a self, origin: &'a str) -> impl Iterator<Item = Value> + 'a {
+        let signed = self
+            .signed
+            .iter()
+            .map(|signed| json!({"note": &*signed.note, "tree": STANDARD.encode(signed.tree.encode())}));
+        let unsigned = self.unsigned.iter().map(
+            move |head| json!({"log": origin, "size": head.size, "root": STANDARD.encode(head.root.as_bytes())}),
+        );
+        signed.chain(unsigned)
+    }
+
+    /// Adds an entry of a line to what is known; none where it is not one.
+    fn add(known: &mut Known, entry: &Value) -> Option<()> {
+        let bytes = |name: &str| STANDARD.decode(entry[name].as_str()?).ok();
+        if let Some(note) = entry["note"].as_str() {
+            let tree = Frontier::decode(&bytes("tree")?).ok()?;
+            let signed = Some(Signed {
+                note: note.into(),
+                tree,
+            });
+            let unsigned = Vec::new();
+            known.insert(note.lines().next()?.into(), Self { signed, unsigned });
+        } else {
+            let root = Hash::from_bytes(bytes("root")?.try_into().ok()?);
+            let size = entry["size"].as_u64()?;
+            let of_log = known.entry(entry["log"].as_str()?.into()).or_default();
+            of_log.unsigned.push(TreeHead { size, root });
+        }
+        Some(())
+    }
+}
 
 /// A note that takes the place of another one.
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     pub(super) origin: Box<str>,
-    /// The note that it was proven to continue.
-    pub(super) before: Option<Arc<str>>,
-    pub(super) note: Arc<str>,
+    /// What it was proven to continue.
+    pub(super) before: Remembered,
+    pub(super) signed: Signed,
 }
 
 /// The state file cannot be used.
@@ -128,11 +199,11 @@ impl SignerMemory {
         })
     }
 
-    /// The notes in the file at `path`, by origin, also while another process has it open. None where there is no file.
+    /// What the file at `path` has, by origin, also while another process has it open. None where there is no file.
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub fn read(path: &Path) -> Result<Option<HashMap<Box<str>, Arc<str>>>> {
+    pub fn read(path: &Path) -> Result<Option<HashMap<Box<str>, Remembered>>> {
         Ok(read(path)?.map(|(known, _)| known))
     }
 
@@ -141,46 +212,81 @@ impl SignerMemory {
         self.is_new
     }
 
+    /// What is known of a log.
+    pub(super) fn get(&self, origin: &str) -> Remembered {
+        self.inner.lock().known.get(origin).cloned().unwrap_or_default()
+    }
+
     /// The last note of a log.
-    pub(super) fn get(&self, origin: &str) -> Option<Arc<str>> {
-        self.inner.lock().known.get(origin).map(Arc::clone)
+    pub(super) fn note(&self, origin: &str) -> Option<Arc<str>> {
+        self.inner.lock().known.get(origin)?.note().map(Arc::clone)
     }
 
     /// Some of the last notes of logs whose origin begins like this.
     pub(super) fn notes_of(&self, prefix: &str, max: usize) -> Vec<Arc<str>> {
         let inner = self.inner.lock();
-        let notes = inner
+        let known = inner
             .known
             .iter()
             .filter(|(origin, _)| origin.starts_with(prefix));
-        notes.take(max).map(|(_, note)| Arc::clone(note)).collect()
+        known
+            .filter_map(|(_, known)| known.note().map(Arc::clone))
+            .take(max)
+            .collect()
     }
 
-    /// Remembers the notes whose predecessor is still the last one; returns for each whether it is. They are on disk when it
-    /// returns.
+    /// Remembers the notes that continue what is known; returns for each whether it does. They are on disk when it returns.
     ///
     /// # Errors
     /// When the file cannot be written. Then nothing has changed.
     pub(super) fn commit(&self, changes: &[Change]) -> Result<Vec<bool>> {
         let mut inner = self.inner.lock();
-        let is_next = |change: &Change| inner.known.get(&change.origin) == change.before.as_ref();
+        let nothing = Remembered::default();
+        let is_next = |change: &Change| *inner.known.get(&change.origin).unwrap_or(&nothing) == change.before;
         let accepted: Vec<bool> = changes.iter().map(is_next).collect();
-        let next = || changes.iter().zip(&accepted).filter(|(_, accepted)| **accepted);
-        if next().next().is_some() {
-            inner.store(next().map(|(change, _)| change))?;
+        let next = changes.iter().zip(&accepted).filter(|(_, accepted)| **accepted);
+        let next = next.map(|(change, _)| {
+            let signed = Some(change.signed.clone());
+            let unsigned = Vec::new();
+            (change.origin.clone(), Remembered { signed, unsigned })
+        });
+        let next: Vec<_> = next.collect();
+        if !next.is_empty() {
+            let entries = next.iter().flat_map(|(origin, known)| known.entries(origin));
+            let line = line_of(entries);
+            inner.store(&line, next)?;
         }
         Ok(accepted)
+    }
+
+    /// Remembers the head of a log that cannot be signed, if it is larger than what was signed. It is on disk when it returns.
+    ///
+    /// # Errors
+    /// When the file cannot be written. Then nothing has changed.
+    pub(super) fn acknowledge(&self, origin: &str, head: TreeHead) -> Result<()> {
+        let mut inner = self.inner.lock();
+        let mut known = inner.known.get(origin).cloned().unwrap_or_default();
+        let signed = known.signed.as_ref().map_or(0, |signed| signed.tree.size());
+        let is_known = head.size <= signed || known.unsigned.contains(&head);
+        if is_known || known.unsigned.len() >= UNSIGNED_MAX {
+            return Ok(());
+        }
+        let signed = None;
+        let unsigned = vec![head];
+        let line = line_of(Remembered { signed, unsigned }.entries(origin));
+        known.unsigned.push(head);
+        inner.store(&line, vec![(origin.into(), known)])
     }
 }
 
 impl Inner {
-    fn store<'a>(&mut self, changes: impl Iterator<Item = &'a Change> + Clone) -> Result<()> {
-        let line = line_of(changes.clone().map(|change| &*change.note));
+    /// Stores what is known of some logs, of which `line` is what is new.
+    fn store(&mut self, line: &str, changed: Vec<(Box<str>, Remembered)>) -> Result<()> {
         let bytes = self.bytes + line.len() as u64;
         let is_outdated = bytes > OUTDATED_BYTES_MIN.max(OUTDATED_FACTOR * self.replaced_bytes);
         let written = match self.is_damaged || is_outdated {
-            true => self.replace(changes.clone()),
-            false => self.append(&line),
+            true => self.replace(&changed),
+            false => self.append(line),
         };
         if let Err(source) = written {
             // How much of the line is in the file is unknown.
@@ -188,9 +294,7 @@ impl Inner {
             let path = self.path.clone();
             return Err(SignerMemoryError::Io { path, source });
         }
-        for change in changes {
-            self.known.insert(change.origin.clone(), Arc::clone(&change.note));
-        }
+        self.known.extend(changed);
         Ok(())
     }
 
@@ -201,9 +305,9 @@ impl Inner {
         Ok(())
     }
 
-    fn replace<'a>(&mut self, changes: impl Iterator<Item = &'a Change>) -> io::Result<()> {
+    fn replace(&mut self, changed: &[(Box<str>, Remembered)]) -> io::Result<()> {
         let mut known = self.known.clone();
-        known.extend(changes.map(|change| (change.origin.clone(), Arc::clone(&change.note))));
+        known.extend(changed.iter().cloned());
         let (file, bytes) = replace(&self.path, &known)?;
         (self.file, self.bytes, self.replaced_bytes) = (file, bytes, bytes);
         self.is_damaged = false;
@@ -224,13 +328,13 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// A line of the file.
-fn line_of<'a>(notes: impl Iterator<Item = &'a str>) -> String {
-    let json = serde_json::Value::from_iter(notes).to_string();
+fn line_of(entries: impl Iterator<Item = Value>) -> String {
+    let json = Value::from_iter(entries).to_string();
     format!("{} {json}\n", Hash::of_leaf(json.as_bytes()))
 }
 
 /// Reads a line of the file, without its line break.
-fn read_line(line: &[u8]) -> Option<Vec<String>> {
+fn read_line(line: &[u8]) -> Option<Vec<Value>> {
     let line = std::str::from_utf8(line).ok()?;
     let (checksum, json) = line.split_once(' ')?;
     if Hash::of_leaf(json.as_bytes()).to_string() != checksum {
@@ -263,16 +367,15 @@ fn read(path: &Path) -> Result<Option<(Known, bool)>> {
         return Err(damaged(1));
     }
     while let Some((index, line)) = lines.next() {
-        let notes = line.strip_suffix(b"\n").and_then(read_line);
-        let Some(notes) = notes else {
+        let entries = line.strip_suffix(b"\n").and_then(read_line);
+        let Some(entries) = entries else {
             return match lines.peek() {
                 None => Ok(Some((known, true))),
                 Some(_) => Err(damaged(index + 1)),
             };
         };
-        for note in notes {
-            let origin = note.lines().next().unwrap_or_default();
-            known.insert(origin.into(), note.as_str().into());
+        for entry in &entries {
+            Remembered::add(&mut known, entry).ok_or_else(|| damaged(index + 1))?;
         }
     }
     Ok(Some((known, false)))
@@ -284,7 +387,8 @@ fn replace(path: &Path, known: &Known) -> io::Result<(File, u64)> {
     name.push(".new");
     let mut text = format!("{HEADER}\n");
     if !known.is_empty() {
-        text.push_str(&line_of(known.values().map(|note| &**note)));
+        let entries = known.iter().flat_map(|(origin, known)| known.entries(origin));
+        text.push_str(&line_of(entries));
     }
     let mut file = private().truncate(true).open(&name)?;
     file.write_all(text.as_bytes())?;

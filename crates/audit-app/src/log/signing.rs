@@ -18,16 +18,15 @@ mod process;
 
 pub(crate) use process::Signing;
 
-use super::memory::Change;
+use super::memory::{Change, Remembered, Signed};
 use super::signer::LogSigner;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
-use audit_ledger::{Checkpoint, Origin, SignedCheckpoint};
+use audit_ledger::{Checkpoint, Frontier, Origin, SignedCheckpoint, TreeHead};
 use audit_store::{CheckpointRow, LedgerId, NewCheckpoint, SigningState, StoreError};
 use evidence::Evidence;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The maximum number of checkpoints that one transaction stores.
@@ -39,7 +38,7 @@ const ATTEMPTS_MAX: u32 = 10;
 
 /// What to do for a log.
 enum Next {
-    Step(Step),
+    Step(Box<Step>),
     /// The log does not continue its last checkpoint.
     Refused(AppError),
 }
@@ -101,7 +100,7 @@ impl AuditLog {
             // The size of a log that does not continue its checkpoint may be that of the checkpoint.
             ledger_ids.extend(self.signing.refused.lock().iter());
         }
-        self.sign_ledgers(&ledger_ids.into_iter().collect::<Vec<_>>(), |_| Evidence::Rows)?;
+        self.sign_ledgers(&ledger_ids.into_iter().collect::<Vec<_>>(), |_| Evidence::Leaves)?;
         Ok(unsigned.last)
     }
 
@@ -122,7 +121,7 @@ impl AuditLog {
             for state in self.store.read(|reader| reader.signing_states(ledger_ids))? {
                 if self.signing.known(&signer.origin(&state.name)?).is_some() {
                     // It notes what it finds. What has grown is signed by the next round.
-                    self.next_checkpoint(&state, signer, now, Evidence::Rows)?;
+                    self.next_checkpoint(&state, signer, now, Evidence::Leaves)?;
                 }
             }
         }
@@ -170,7 +169,7 @@ impl AuditLog {
                     let evidence = evidence(state.ledger_id);
                     if let Next::Step(step) = self.next_checkpoint(&state, signer, now, evidence)? {
                         self.tenant_maps.note_signed(step.ledger_id, step.checkpoint.size);
-                        steps.push(step);
+                        steps.push(*step);
                     }
                 }
             }
@@ -212,7 +211,7 @@ impl AuditLog {
             }
             let step = match self.next_checkpoint(&state, signer, self.clock.now(), Evidence::Rows)? {
                 Next::Refused(error) => return Err(error),
-                Next::Step(step) => step,
+                Next::Step(step) => *step,
             };
             let checkpoint = step.checkpoint.clone();
             if self.carry_out(vec![step])?.is_empty() {
@@ -233,7 +232,7 @@ impl AuditLog {
         let is_first = |step: &&Step| {
             step.remembered
                 .as_ref()
-                .is_some_and(|change| change.before.is_none())
+                .is_some_and(|change| change.before.signed.is_none())
         };
         let first = changing.iter().filter(is_first).map(|step| step.ledger_id);
         self.signing.begin_publishing(first);
@@ -284,20 +283,23 @@ impl AuditLog {
         let known = memory.get(origin.as_str());
         // One that is being published need not be there yet.
         let lacks_known = |state: &SigningState| {
-            known.is_some()
+            let note = known.note().map(|note| &**note);
+            note.is_some()
                 && state.checkpoint.as_ref().is_none_or(|row| {
-                    known.as_deref() != Some(&row.note) && signer.open(&row.note, &origin).is_err()
+                    note != Some(row.note.as_str()) && signer.open(&row.note, &origin).is_err()
                 })
                 && !self.signing.is_publishing(state.ledger_id)
         };
         // The rows of a log that was refused must be right again.
-        let evidence = match self.signing.refused.lock().contains(&state.ledger_id) {
-            true => Evidence::Rows,
-            false => evidence,
+        let is_refused = self.signing.refused.lock().contains(&state.ledger_id);
+        let evidence = match evidence {
+            Evidence::Memory if is_refused => Evidence::Rows,
+            evidence => evidence,
         };
         let step_of = |state: &SigningState| self.step(state, &origin, signer, known.clone(), now, evidence);
         let mut step = step_of(state);
         let mut is_lost = lacks_known(state);
+        let mut sealed = state.frontier.as_ref().map(Frontier::head);
         if is_lost || matches!(step, Err(AppError::LogInconsistent(_))) {
             // Another thread may have signed a later head after `state` was read. One read now is not older than `known`.
             let ledger_ids = [state.ledger_id];
@@ -305,6 +307,7 @@ impl AuditLog {
             if let [state] = states.as_slice() {
                 step = step_of(state);
                 is_lost = lacks_known(state);
+                sealed = state.frontier.as_ref().map(Frontier::head);
             }
         }
         if is_lost {
@@ -315,11 +318,14 @@ impl AuditLog {
             Err(AppError::LogInconsistent(error) | AppError::Internal(error)) => {
                 Next::Refused(AppError::LogInconsistent(error))
             }
-            step => Next::Step(step?),
+            step => Next::Step(Box::new(step?)),
         };
         if matches!(next, Next::Refused(_)) {
             // Its rows are read until they are right again.
             self.store.forget_smaller_trees(state.ledger_id, u64::MAX);
+            // The service wrote this head, and may have acknowledged its events.
+            let sealed = sealed.map(|head| memory.acknowledge(origin.as_str(), head));
+            sealed.transpose().map_err(AppError::internal)?;
         }
         self.signing.note(state.ledger_id, &origin, &next);
         Ok(next)
@@ -330,7 +336,7 @@ impl AuditLog {
         state: &SigningState,
         origin: &Origin,
         signer: &LogSigner,
-        before: Option<Arc<str>>,
+        before: Remembered,
         now: Timestamp,
         evidence: Evidence,
     ) -> Result<Step> {
@@ -342,7 +348,7 @@ impl AuditLog {
         let tree = state.frontier.as_ref().ok_or_else(damaged)?;
         let head = tree.head();
         let open = |note: &str| signer.open(note, origin).map_err(AppError::inconsistent);
-        let known = before.as_deref().map(open).transpose()?;
+        let known = before.note().map(|note| open(note)).transpose()?;
         let published = match (&state.checkpoint, &known) {
             // Verifying a signature costs more than everything else here.
             (Some(row), Some(known)) if row.note == known.note() => Some(known.clone()),
@@ -354,9 +360,10 @@ impl AuditLog {
         let known_head = known.as_ref().map(|known| *known.head());
         let published_head = published.as_ref().map(|published| *published.head());
         let other_published = published_head.filter(|_| published_head != known_head);
-        for last in known_head.iter().chain(&other_published) {
-            self.check_continues(state.ledger_id, last, tree, evidence)?;
-        }
+        let earlier = known_head.into_iter().chain(other_published);
+        let earlier: Vec<TreeHead> = earlier.chain(before.unsigned.iter().copied()).collect();
+        let edge = before.signed.as_ref().map(|signed| &signed.tree);
+        self.check_continues(state.ledger_id, edge, &earlier, tree, evidence)?;
         // Signed again only when neither is that of the tree, or the key was rotated since.
         let is_current =
             |signed: &SignedCheckpoint| *signed.head() == head && signer.has_signed(signed.note());
@@ -380,7 +387,10 @@ impl AuditLog {
         let change = || Change {
             origin: origin.as_str().into(),
             before,
-            note: signed.note().into(),
+            signed: Signed {
+                note: signed.note().into(),
+                tree: tree.clone(),
+            },
         };
         Ok(Step {
             ledger_id: state.ledger_id,

@@ -135,6 +135,14 @@ pub enum Problem {
     /// The log is another one than an anchor has.
     #[error("at least one of them is not the event that the anchor {0} has")]
     AnchoredDifferent(Arc<str>),
+    /// The log is smaller than one that was acknowledged and could not be signed.
+    #[error(
+        "they were acknowledged and are no longer there: the log was cut off or rolled back before it was signed"
+    )]
+    AcknowledgedCutOff,
+    /// The log is another one than was acknowledged and could not be signed.
+    #[error("at least one of them is not the event that was acknowledged; the log could not be signed then")]
+    AcknowledgedDifferent,
     /// The map of tenants in an anchor is not that of the events.
     #[error("the map of tenants in the anchor {0} is not that of these events: another one was signed")]
     AnchoredMap(Arc<str>),

@@ -2,13 +2,12 @@
 
 use super::{Verification, VerifyOptions, head_key, trusted_keys};
 use crate::error::{AppError, Result};
-use crate::log::StoredMapSecret;
+use crate::log::{Remembered, StoredMapSecret};
 use crate::service::AuditLog;
 use audit_domain::{Envelope, ProjectId, Stamp};
 use audit_ledger::{Frontier, Hash, HeadKey, TreeHead};
 use audit_store::{Reader, RepairedHead, StoredLedger};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The number of events of one read.
 const PAGE_EVENTS: usize = 4_096;
@@ -18,8 +17,8 @@ const PAGE_EVENTS: usize = 4_096;
 pub struct RepairOptions {
     /// Only the ledgers of this project.
     pub project_id: Option<ProjectId>,
-    /// The last note of each log that this node has signed or seen published, by origin.
-    pub known: HashMap<Box<str>, Arc<str>>,
+    /// What this node knows of each log, by origin.
+    pub known: HashMap<Box<str>, Remembered>,
     /// The keys of heads that are at hand.
     pub head_keys: Vec<HeadKey>,
     /// Accept events that no checkpoint covers.

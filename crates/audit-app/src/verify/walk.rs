@@ -450,4 +450,16 @@ impl<'a, 'b> Walk<'a, 'b> {
                 .add(Finding::events(0..signed.size, Problem::NotSigned));
         }
     }
+
+    /// Compares the tree with a head that the service acknowledged and this node could not sign.
+    pub(super) fn check_acknowledged(&mut self, head: &TreeHead) {
+        let root = self.root_at(head.size);
+        if head.size > self.size {
+            self.findings
+                .add(Finding::events(self.size..head.size, Problem::AcknowledgedCutOff));
+        } else if root.is_some_and(|root| root != head.root) {
+            self.findings
+                .add(Finding::events(0..head.size, Problem::AcknowledgedDifferent));
+        }
+    }
 }

@@ -106,9 +106,9 @@ impl TreeSession for PostgresSession {
             .load(&mut self.connection)?)
     }
 
-    fn insert_tile(&mut self, ledger_id: LedgerId, tile: &Tile) -> Result<()> {
+    fn insert_tile(&mut self, ledger_id: LedgerId, tile: &Tile) -> Result<bool> {
         let id = tile.id();
-        diesel::insert_into(log_tiles::table)
+        let rows = diesel::insert_into(log_tiles::table)
             .values((
                 log_tiles::ledger_id.eq(ledger_id.0),
                 log_tiles::level.eq(i64::from(id.level())),
@@ -117,6 +117,16 @@ impl TreeSession for PostgresSession {
             ))
             .on_conflict_do_nothing()
             .execute(&mut self.connection)?;
-        Ok(())
+        Ok(rows > 0)
+    }
+
+    fn replace_tile(&mut self, ledger_id: LedgerId, tile: &Tile) -> Result<bool> {
+        let (id, hashes) = (tile.id(), tile.encode());
+        let key = (ledger_id.0, i64::from(id.level()), id.index().cast_signed());
+        let rows = diesel::update(log_tiles::table.find(key))
+            .filter(log_tiles::hashes.ne(&hashes))
+            .set(log_tiles::hashes.eq(&hashes))
+            .execute(&mut self.connection)?;
+        Ok(rows > 0)
     }
 }

@@ -1,6 +1,6 @@
 //! Writing a head again whose code is wrong, after its events were verified.
 
-use super::{TreeSession, content_hashes, full_tiles_of};
+use super::{TreeSession, content_hashes, full_tiles_of, store_tile};
 use crate::access::Writer;
 use crate::append::LedgerId;
 use crate::database::{on_either, select_for_update};
@@ -90,7 +90,7 @@ fn build<S: TreeSession>(session: &mut S, ledger_id: LedgerId, size: u64) -> Res
         let tiles;
         (frontier, tiles) = full_tiles_of(session, ledger_id, &growth, None)?;
         for tile in &tiles {
-            session.insert_tile(ledger_id, tile)?;
+            store_tile(session, ledger_id, tile)?;
         }
     }
     Ok(frontier)

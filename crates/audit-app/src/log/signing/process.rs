@@ -58,7 +58,7 @@ impl Signing {
 
     /// The last checkpoint of a log that this node has signed or seen published.
     pub(in crate::log) fn known(&self, origin: &Origin) -> Option<Arc<str>> {
-        self.memory.as_ref()?.get(origin.as_str())
+        self.memory.as_ref()?.note(origin.as_str())
     }
 
     /// Some of the last notes of logs whose origin begins like this.
