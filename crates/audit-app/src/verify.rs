@@ -394,14 +394,16 @@ impl<'a> Verification<'a> {
             (&known, Problem::Remembered),
         ] {
             match opened {
-                Some(Ok(checkpoint)) => walk.check_signed(*checkpoint.head()),
+                Some(Ok(checkpoint)) => {
+                    walk.check_continues(checkpoint.head(), Problem::CutOff, Problem::NotSigned)
+                }
                 Some(Err(Some(error))) => walk.findings.add(Finding::log(problem(error.clone()))),
                 Some(Err(None)) => walk.findings.add(Finding::log(Problem::NoKey)),
                 None => {}
             }
         }
         for head in unsigned {
-            walk.check_acknowledged(head);
+            walk.check_continues(head, Problem::AcknowledgedCutOff, Problem::AcknowledgedDifferent);
         }
         let confirmed = walk.check_anchored(&anchored.heads, size);
         if are_maps_verified {

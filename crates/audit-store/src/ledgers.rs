@@ -245,7 +245,7 @@ impl Heads {
     pub(crate) fn note_planted_tile(&self, ledger_id: LedgerId, tile: TileId) {
         self.row_alarms.fetch_add(1, Ordering::Relaxed);
         log::error!(
-            "{tile} of the ledger {} in the database was not written by this service, and is replaced by the tile of its events: somebody              writes to the database",
+            "the database had another {tile} of the ledger {}, which this service did not write: it was replaced",
             ledger_id.0
         );
     }

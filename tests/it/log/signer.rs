@@ -212,7 +212,7 @@ fn signed_size(client: &Client) -> usize {
     size.expect("a checkpoint has a size")
 }
 
-/// The first step of an attack: a log that is not signed any more loses events that nobody can prove.
+/// The first step of an attack: events of a log that is not signed have no proof, and can be removed.
 fn a_planted_tile_does_not_keep_a_log_from_being_signed(kind: DatabaseKind) {
     let case = Case::fresh(kind);
     let (server, project) = case.start();
@@ -221,7 +221,7 @@ fn a_planted_tile_does_not_keep_a_log_from_being_signed(kind: DatabaseKind) {
         "INSERT INTO log_tiles (ledger_id, level, tile_index, hashes) SELECT id, 0, 1, {planted} FROM ledgers WHERE HEAD"
     ));
     store_events(&project, 300);
-    server.wait_for_log("tile/0/001 of the ledger");
+    server.wait_for_log("another tile/0/001 of the ledger");
     assert_eq!(signed_size(&project), super::EVENTS + 300);
     assert_eq!((server.metric(INCONSISTENT), server.metric(ALARMS)), (0, 1));
     audit(

@@ -439,27 +439,13 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.signed_roots.get(&size).copied().flatten()
     }
 
-    /// Compares the tree with the signed tree head.
-    pub(super) fn check_signed(&mut self, signed: TreeHead) {
-        let root = self.root_at(signed.size);
-        if signed.size > self.size {
-            self.findings
-                .add(Finding::events(self.size..signed.size, Problem::CutOff));
-        } else if root.is_some_and(|root| root != signed.root) {
-            self.findings
-                .add(Finding::events(0..signed.size, Problem::NotSigned));
-        }
-    }
-
-    /// Compares the tree with a head that the service acknowledged and this node could not sign.
-    pub(super) fn check_acknowledged(&mut self, head: &TreeHead) {
+    /// Compares the tree with a head that it must continue. The problems are those of a tree that is smaller, and of another one.
+    pub(super) fn check_continues(&mut self, head: &TreeHead, smaller: Problem, different: Problem) {
         let root = self.root_at(head.size);
         if head.size > self.size {
-            self.findings
-                .add(Finding::events(self.size..head.size, Problem::AcknowledgedCutOff));
+            self.findings.add(Finding::events(self.size..head.size, smaller));
         } else if root.is_some_and(|root| root != head.root) {
-            self.findings
-                .add(Finding::events(0..head.size, Problem::AcknowledgedDifferent));
+            self.findings.add(Finding::events(0..head.size, different));
         }
     }
 }
