@@ -315,7 +315,16 @@ fn observe(base: &Deployment, edits: &[Edit], situation: Situation) -> Vec<Optio
         .collect();
     deployment.cover_up(situation.access, &is_applied);
     let verified_first = (!situation.is_running && !situation.is_growing).then(|| deployment.verify());
-    let server = server.take().unwrap_or_else(|| deployment.start());
+    let server = server.take().unwrap_or_else(|| {
+        let server = deployment.start();
+        // Every log that can be signed is signed with the size that it has, also where a slow machine stores the next events
+        // before the scan at the start comes to it.
+        for target in &deployment.targets {
+            let shown = target.client(&server).get("/log/checkpoint").send_raw();
+            assert!([200, 500, 503].contains(&shown.status), "{shown:?}");
+        }
+        server
+    });
     let stored = deployment
         .targets
         .iter()
