@@ -77,8 +77,8 @@ const OF_DATABASE: Table = Table {
         situation(Access::Database, true, false),
         situation(Access::Database, true, true),
     ],
-    // The database as the attacker left it, and the one that a server has gone on with.
-    always: &[0, 3],
+    // Who edits while the server runs and goes on has met all that notices an edit.
+    always: &[3],
 };
 
 /// Of those who have the files of the server. It is stopped, because a running one remembers.
