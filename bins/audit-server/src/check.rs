@@ -9,7 +9,7 @@ use crate::printable::printable;
 use crate::serve::anchors::time_stamp_roots;
 use crate::witnesses::PolicyOptions;
 use crate::{is_broken_pipe, print_error, tenant_proof};
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use audit_app::VerifierKey;
 use audit_ledger::{Anchor, KeyRotation, Policy, TlogProof, key_predecessors, key_successors};
 use clap::Args;
@@ -42,6 +42,12 @@ pub(crate) struct CheckOptions {
     /// Key that must have signed, as printed by `log key`. Get it through another channel than the file.
     #[arg(long, value_name = "KEY", env = "AUDIT_VERIFIER_KEY")]
     key: String,
+    /// Log that the file must be of, as audits and proofs name it. The key signs the logs of all projects of its owner.
+    #[arg(long, value_name = "LOG")]
+    log: Option<String>,
+    /// With a response of `GET /log/completeness`: the tenant that it must be of.
+    #[arg(long, value_name = "ID")]
+    tenant: Option<String>,
     /// Root certificates (PEM) of the time-stamp authority of an anchor. With it, the anchor must have a valid time stamp.
     #[arg(long, value_name = "FILE")]
     timestamp_ca: Option<PathBuf>,
@@ -106,21 +112,35 @@ fn check(options: &CheckOptions) -> Result<String, Failure> {
     let keys = keys_of(options, &key).map_err(Failure::Inconclusive)?;
     let policy = options.policy.read().map_err(Failure::Inconclusive)?;
     let (file, start) = open(options).map_err(Failure::Inconclusive)?;
+    let (log, tenant) = (options.log.as_deref(), options.tenant.as_deref());
     if start == Anchor::HEADER.as_bytes() {
+        if log.is_some() {
+            return Err(Failure::Inconclusive(anyhow!(
+                "--log: an anchor has all logs; `log verify --anchors` compares each"
+            )));
+        }
         let roots = options.timestamp_ca.as_deref().map(time_stamp_roots).transpose();
         let roots = roots.map_err(Failure::Inconclusive)?;
         return anchor::check(&options.file, &keys, roots.as_ref());
     }
     if start.starts_with(ZIP_START) {
-        return archive::check(file, &keys, policy.as_ref());
+        return archive::check(file, &keys, log, policy.as_ref());
     }
     let mut text = String::new();
     file.take((TlogProof::BYTES_MAX as u64).max(tenant_proof::BYTES_MAX) + 1)
         .read_to_string(&mut text)
         .map_err(Failure::refused)?;
     match start.starts_with(JSON_START) {
-        true => completeness::check(&text, &keys, options.events.as_deref()),
-        false => proof::check(&text, &keys, policy.as_ref()),
+        true => completeness::check(&text, &keys, (log, tenant), options.events.as_deref()),
+        false => proof::check(&text, &keys, log, policy.as_ref()),
+    }
+}
+
+/// Checks that a file is of the expected log.
+fn check_log(expected: Option<&str>, log: &str) -> Result<(), Failure> {
+    match expected {
+        Some(expected) if expected != log => Err(Failure::Refused(format!("it is of the log {log}"))),
+        _ => Ok(()),
     }
 }
 

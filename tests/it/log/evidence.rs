@@ -163,6 +163,12 @@ impl Archive {
         self.text("key.txt").trim_end().to_owned()
     }
 
+    /// The name of its log.
+    fn log(&self) -> String {
+        let note = self.text("checkpoint.txt");
+        note.lines().next().expect("a log").to_owned()
+    }
+
     /// Writes a zip file.
     fn zip(&self) -> PathBuf {
         let path = file();
@@ -204,6 +210,8 @@ fn program(readme: &str, name: &str) -> String {
 struct Programs {
     python: Option<(String, PathBuf)>,
     go: Option<PathBuf>,
+    /// The log that they expect.
+    log: String,
 }
 
 impl Programs {
@@ -217,18 +225,20 @@ impl Programs {
         Self {
             python: python().map(|python| (python, save("check.py"))),
             go: go().map(|go| build_go(&go, &save("check.go"))),
+            log: archive.log(),
         }
     }
 
     /// What each program says of an archive, and whether it accepts it.
     fn run(&self, archive: &Archive, key: &str) -> Vec<(bool, String)> {
         let path = archive.zip();
-        let own = command_line(&["check", path.to_str().expect("a path in UTF-8"), "--key", key]);
+        let path = path.to_str().expect("a path in UTF-8");
+        let own = command_line(&["check", path, "--key", key, "--log", &self.log]);
         let mut said = vec![(own.exit == Exit::Code(0), format!("{}{}", own.stdout, own.stderr))];
         assert_ne!(own.exit, Exit::Code(2), "{own:?}");
         let folder = archive.unpack();
         let mut run_in = |mut command: Command| {
-            let output = run(command.arg(key).current_dir(&folder));
+            let output = run(command.args([key, &self.log]).current_dir(&folder));
             let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
             said.push((
                 output.status.success(),
@@ -314,9 +324,12 @@ fn an_archive_proves_the_events_of_a_time(database: DatabaseKind) {
     ] {
         assert!(readme.contains(word), "{word} in {readme}");
     }
+    // The programs print what they have verified, and have braces of their own.
+    let (text, programs) = readme.split_once("----8<----").expect("a program");
+    assert!(!text.contains("{log}") && !text.contains("{size}"), "{text}");
     assert!(
-        !readme.contains("{size}") && !readme.contains("{log}"),
-        "{readme}"
+        programs.contains("are in the log {log} of {size} events"),
+        "{programs}"
     );
 }
 
@@ -332,6 +345,12 @@ fn what_the_readme_says_works_as_written(database: DatabaseKind) {
     let key: VerifierKey = archive.key().parse().expect("a key");
     let other = SigningKey::from_seed(key.name().clone(), &[8; 32]).expect("a key");
     programs.expect_refused(&archive, &other.verifier().to_string(), "another key");
+    // The log of another project, which the same key signs.
+    let shadow = Programs {
+        log: archive.log().replace("/live", "/test"),
+        ..programs
+    };
+    shadow.expect_refused(&archive, &archive.key(), "another log");
 }
 
 fn every_program_refuses_a_changed_bit(database: DatabaseKind) {
@@ -357,6 +376,7 @@ fn every_program_refuses_a_forgery_with_matching_sums(database: DatabaseKind) {
     let lines = archive.text("events.jsonl").lines().count();
     let actor = archive.text("events.jsonl").replace("actor-1", "actor-2");
     let earlier = Archive::export(&case, ["2000-01-01T00:00:00Z", &at]).text("range.txt");
+    let with_range = |from: &str, to: &str| archive.with("range.txt", format!("{from}\n{to}\n"));
     let swapped = |lines: &mut Vec<String>| lines.swap(1, 2);
     let proof_of_another = |lines: &mut Vec<String>| lines[2] = lines[1].clone();
     let forgeries = [
@@ -384,6 +404,24 @@ fn every_program_refuses_a_forgery_with_matching_sums(database: DatabaseKind) {
         ),
         ("the range begins earlier", archive.with("range.txt", earlier)),
         (
+            "the range ends before it begins",
+            with_range("2100-01-01T00:00:00.000Z", &at),
+        ),
+        ("a time has a space", with_range(&at.replace('T', " "), &at)),
+        (
+            "a time has no milliseconds",
+            with_range(&at, "2100-01-01T00:00:00Z"),
+        ),
+        (
+            "a time has another zone",
+            with_range(&at, &at.replace('Z', "+00:00")),
+        ),
+        ("a time is no date", with_range("0", &at)),
+        (
+            "there is a third time",
+            archive.with("range.txt", format!("{at}\n{at}\n{at}\n")),
+        ),
+        (
             "the log is smaller than signed",
             archive.with_lines("checkpoint.txt", |lines| lines[1] = "305".to_owned()),
         ),
@@ -400,14 +438,32 @@ fn every_program_refuses_a_forgery_with_matching_sums(database: DatabaseKind) {
     programs.expect_accepted(&archive.summed(), &proved);
 }
 
+/// What the programs say of a range that the log had not passed when it was signed.
+const OPEN_END: &str = ", which ended within that time when it was signed";
+
 fn that_no_event_was_received_can_be_proved(database: DatabaseKind) {
     let Received { case, at, .. } = Received::make(database);
     let before = Archive::export(&case, ["2000-01-01T00:00:00Z", "2000-12-31T23:59:59.999Z"]);
     let programs = Programs::of(&before);
     programs.expect_accepted(&before, "0 events received from 2000-01-01T00:00:00.000Z");
+    let said = |archive: &Archive| programs.run(archive, &archive.key());
+    assert!(said(&before).iter().all(|(_, said)| !said.contains(OPEN_END)));
     assert_eq!(before.text("events.jsonl").lines().count(), 1);
     let after = Archive::export(&case, ["2100-01-01T00:00:00Z", "2100-12-31T23:59:59.999Z"]);
     programs.expect_accepted(&after, "0 events received from 2100-01-01T00:00:00.000Z");
+    // A log that is signed now says nothing of later.
+    assert!(said(&after).iter().all(|(_, said)| said.contains(OPEN_END)));
+    let reversed = export(
+        &case,
+        &file(),
+        ["2100-01-01T00:00:00Z", "2000-01-01T00:00:00Z"],
+        &[],
+    );
+    assert_eq!(reversed.exit, Exit::Code(2), "{reversed:?}");
+    assert!(
+        reversed.stderr.contains("--from is later than --to"),
+        "{reversed:?}"
+    );
     // The end of another range does not show that this one is empty.
     let hidden = after.with("range.txt", format!("{at}\n{at}\n"));
     programs.expect_refused(&hidden.summed(), &after.key(), "an event is hidden");

@@ -162,7 +162,30 @@ fn a_viewer_verifies_that_nothing_was_left_out(database: DatabaseKind) {
     let viewer = organization.viewer("acme", "standard");
     let (key, document, events) = (key(&project), document(&viewer), feed(&viewer));
     assert_eq!(events.len(), 12);
-    assert!(Files::save(&document, &events).are_accepted(&key));
+    let files = Files::save(&document, &events);
+    assert!(files.are_accepted(&key));
+    // Of another tenant, or of another log that the same key signs.
+    let log = format!(
+        "{}/{}/live",
+        key.split('+').next().expect("a name"),
+        organization.project_id
+    );
+    let check = |log: &str, tenant: &str| {
+        let arguments = [
+            "check",
+            text_of(&files.proof),
+            "--key",
+            &key,
+            "--log",
+            log,
+            "--tenant",
+            tenant,
+        ];
+        command_line(&arguments).exit
+    };
+    assert_eq!(check(&log, "acme"), Exit::Code(0));
+    assert_eq!(check(&log, "other"), Exit::Code(1));
+    assert_eq!(check(&log.replace("/live", "/test"), "acme"), Exit::Code(1));
     // The pages have the same events. Sorted by id they are in the order of the log.
     let mut pages: Vec<Value> = viewer.pages(&[("limit", "5")]).concat();
     pages.sort_by_key(|event| text(event, "id"));

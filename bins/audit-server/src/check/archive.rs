@@ -1,6 +1,6 @@
 //! Archives of `log export`. The README in each archive describes the format and has programs that check the same.
 
-use super::{Failure, check_quorum};
+use super::{Failure, check_log, check_quorum};
 use crate::ledger::export::{SUMS, sum_line};
 use audit_app::VerifierKey;
 use audit_domain::{ContentHash, ContentSalt, LogName, Timestamp};
@@ -47,7 +47,12 @@ struct Last {
     received_at: Timestamp,
 }
 
-pub(super) fn check(file: File, keys: &[VerifierKey], policy: Option<&Policy>) -> Result<String, Failure> {
+pub(super) fn check(
+    file: File,
+    keys: &[VerifierKey],
+    log: Option<&str>,
+    policy: Option<&Policy>,
+) -> Result<String, Failure> {
     let archive = Archive { file };
     archive.check_files()?;
     let key = archive.read("key.txt")?;
@@ -55,31 +60,47 @@ pub(super) fn check(file: File, keys: &[VerifierKey], policy: Option<&Policy>) -
     let key = key.ok_or_else(|| Failure::refused("key.txt is not the expected key"))?;
     let note = archive.read("checkpoint.txt")?;
     let signed = SignedCheckpoint::open_of_owner(&note, key).map_err(Failure::refused)?;
+    let origin = signed.checkpoint().origin().to_string();
+    check_log(log, &origin)?;
     let cosigned = check_quorum(policy, signed.note())?;
     let range = archive.read("range.txt")?;
     let (start, end) = range
         .strip_suffix('\n')
         .and_then(|range| range.split_once('\n'))
         .ok_or_else(|| Failure::refused("range.txt does not have two lines"))?;
-    let origin = signed.checkpoint().origin().to_string();
     let log = LogName::of_origin(&origin).ok_or_else(|| Failure::refused("the log has no project"))?;
     let mut run = Run {
         signed: &signed,
         log,
-        start: Timestamp::parse_rfc3339(start).map_err(Failure::refused)?,
-        end: Timestamp::parse_rfc3339(end).map_err(Failure::refused)?,
+        start: time(start)?,
+        end: time(end)?,
         count: 0,
         last: None,
     };
+    if run.start > run.end {
+        return Err(Failure::refused("the range ends before it begins"));
+    }
     archive.check_events(&mut run)?;
-    run.check_end()?;
+    let ends_behind = run.check_end()?;
     Ok(format!(
-        "{} events received from {start} to {end} are in the log {} of {} events, signed by {}{cosigned}",
+        "{} events received from {start} to {end} are in the log {origin} of {} events{}, signed by {}{cosigned}",
         run.count,
-        signed.checkpoint().origin(),
         signed.head().size,
+        match ends_behind {
+            true => "",
+            false => ", which ended within that time when it was signed",
+        },
         key.name()
     ))
+}
+
+/// A time, in the only form in which an archive has one.
+fn time(text: &str) -> Result<Timestamp, Failure> {
+    let time = Timestamp::parse_rfc3339(text).map_err(Failure::refused)?;
+    match time.to_string() == text {
+        true => Ok(time),
+        false => Err(Failure::Refused(format!("{text} is not of the form {time}"))),
+    }
 }
 
 impl Archive {
@@ -216,10 +237,10 @@ impl Run<'_> {
                 "the proof of event {seq} is that of another"
             )));
         }
-        let received_at = event["received_at"].as_str().map(Timestamp::parse_rfc3339);
-        let Some(Ok(received_at)) = received_at else {
-            return Err(Failure::Refused(format!("event {seq} has no time of receipt")));
-        };
+        let received_at = event["received_at"].as_str();
+        let received_at =
+            received_at.ok_or_else(|| Failure::Refused(format!("event {seq} has no time of receipt")))?;
+        let received_at = time(received_at)?;
         let hashes = proof["inclusion"].as_array().into_iter().flatten();
         let inclusion = InclusionProof::from_base64(hashes.map(|hash| hash.as_str().unwrap_or_default()))
             .map_err(Failure::refused)?;
@@ -240,10 +261,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The run ends behind the range, or with the log.
-    fn check_end(&self) -> Result<(), Failure> {
+    /// Whether the run ends behind the range. Otherwise it must end with the log.
+    fn check_end(&self) -> Result<bool, Failure> {
         match &self.last {
-            Some(last) if last.seq + 1 == self.signed.head().size || last.received_at > self.end => Ok(()),
+            Some(last) if last.received_at > self.end => Ok(true),
+            Some(last) if last.seq + 1 == self.signed.head().size => Ok(false),
             _ => Err(Failure::refused("the event after the range is missing")),
         }
     }

@@ -1,7 +1,7 @@
 //! Receipts and proofs: C2SP `tlog-proof`, whose extra data are the event with its salt, or what a viewer sees of it with the
 //! proofs of its parts.
 
-use super::{Failure, check_quorum};
+use super::{Failure, check_log, check_quorum};
 use audit_app::VerifierKey;
 use audit_domain::{ContentHash, ContentSalt, EventPart, LogName, PartProofs};
 use audit_ledger::{Hash, Policy, TlogProof};
@@ -15,9 +15,15 @@ struct Disclosed {
     hidden: Vec<EventPart>,
 }
 
-pub(super) fn check(text: &str, keys: &[VerifierKey], policy: Option<&Policy>) -> Result<String, Failure> {
+pub(super) fn check(
+    text: &str,
+    keys: &[VerifierKey],
+    expected_log: Option<&str>,
+    policy: Option<&Policy>,
+) -> Result<String, Failure> {
     let proof: TlogProof = text.parse().map_err(Failure::refused)?;
     let origin = proof.checkpoint.lines().next().unwrap_or_default();
+    check_log(expected_log, origin)?;
     let log = LogName::of_origin(origin).ok_or_else(|| Failure::refused("the log has no project"))?;
     let extra = proof.extra.as_deref().map(std::str::from_utf8);
     let disclosed = match extra {

@@ -17,6 +17,8 @@ use zip::{CompressionMethod, ZipWriter};
 
 /// The description inside the archive.
 const README: &str = include_str!("export/README.txt");
+/// The line before and after each program in it.
+const PROGRAM_MARK: &str = "----8<----";
 /// The file with the digests of all others, in the format of `sha256sum`.
 pub(crate) const SUMS: &str = "SHA256SUMS";
 
@@ -33,6 +35,9 @@ const PAUSE: Duration = Duration::from_millis(250);
 pub(super) fn run(options: &ExportOptions) -> anyhow::Result<ExitCode> {
     if options.file.exists() {
         bail!("{} already exists", options.file.display());
+    }
+    if options.from > options.to {
+        bail!("--from is later than --to");
     }
     let home = open_log(&options.log_key)?;
     let service = home.cell_of_project(options.project)?;
@@ -210,6 +215,9 @@ fn readme(options: &ExportOptions, evidence: &Evidence) -> String {
         ("{size}", evidence.head().size.to_string()),
         ("{key}", evidence.key.to_string()),
     ];
+    // The programs have braces of their own.
+    let (text, programs) = README.split_once(PROGRAM_MARK).unwrap_or((README, ""));
     let fill = |text: String, (name, value): (&str, String)| text.replace(name, &value);
-    values.into_iter().fold(README.to_owned(), fill)
+    let text = values.into_iter().fold(text.to_owned(), fill);
+    format!("{text}{PROGRAM_MARK}{programs}")
 }
