@@ -42,6 +42,7 @@ BY_SOURCES = {
     "typescript-client": ("clients/conformance/", "clients/typescript/"),
     "rust-client": ("clients/python/tests/crash.py", "crates/audit-client/"),
     "pages": ("clients/viewer/", "crates/audit-web/", "web/"),
+    "model": ("tests/model/",),
     "attacks": ("tests/attacks/", "tests/deployment/"),
     "drills": ("tests/deployment/", "tests/drills/"),
     "packages": ("deploy/debian/", "deploy/docker/", "deploy/registries/", "deploy/release/", "deploy/systemd/"),

@@ -366,6 +366,9 @@ pub(crate) struct ServeOptions {
     pub(crate) metrics: MetricsOptions,
     #[command(flatten)]
     pub(crate) otlp: OtlpOptions,
+    /// How long a log takes events while it cannot be signed. After that, the response is 503.
+    #[arg(long, value_name = "N", env = "AUDIT_UNSIGNED_SECONDS_MAX", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub(crate) unsigned_seconds_max: u64,
 }
 
 impl Command {

@@ -20,6 +20,7 @@ use anyhow::{Context, bail};
 use audit_admission::TrustedProxies;
 use audit_app::{AuditLog, NewOrganization, Sender, Tracer};
 use audit_http::{CorsOrigins, HttpState, RateLimit, Surface};
+use audit_store::StoreOptions;
 use audit_web::{FrameAncestors, Pages};
 use cells::CellWorkers;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -68,11 +69,15 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     let service = open(
         &options.database,
         settings,
-        options.service.store(),
+        StoreOptions {
+            unsigned_max: Some(Duration::from_secs(options.unsigned_seconds_max)),
+            ..options.service.store()
+        },
         replica.as_ref(),
     )?;
     service.check_secrets()?;
     service.check_log_key().context("the key of the log")?;
+    service.load_remembered()?;
     service
         .set_self_audit(options.self_audit.self_audit)
         .context("--self-audit")?;

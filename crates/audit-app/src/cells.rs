@@ -166,7 +166,9 @@ impl AuditLog {
         let cell = cells.iter().find(|cell| cell.id == id);
         let cell = cell.ok_or(AppError::NotFound("cell"))?;
         let store = self.home_store.open_cell(cell, &self.clock)?;
-        self.in_cell(store)
+        let service = self.in_cell(store)?;
+        service.load_remembered()?;
+        Ok(service)
     }
 
     /// Has the cell of a project serve it again after a move that ended too early. Whether it does.

@@ -103,6 +103,9 @@ pub enum AppError {
     /// The limit of concurrent exports is reached.
     #[error("too many exports are running")]
     TooManyExports,
+    /// The log takes no events: its head was forged, or it could not be signed for too long.
+    #[error("the log takes no events until its operator has verified it")]
+    LogStopped(#[source] StoreError),
     /// The program that has the signing key of the log does not sign.
     #[error("the log cannot be signed now")]
     NotSigned(#[from] SigningError),
@@ -141,9 +144,9 @@ impl From<StoreError> for AppError {
             | StoreError::Unreachable(_)
             | StoreError::Stopped
             | StoreError::Stale
-            | StoreError::ForgedHead { .. }
             | StoreError::ForgedRow { .. }
             | StoreError::ProjectMoved => Self::Unavailable(error),
+            StoreError::ForgedHead { .. } | StoreError::Unsigned { .. } => Self::LogStopped(error),
             StoreError::OutcomeUnknown(_) => Self::OutcomeUnknown(error),
             StoreError::Duplicate => Self::Conflict("the entry already exists".to_owned()),
             other => Self::internal(other),

@@ -253,7 +253,7 @@ impl AuditLog {
                 for seq in seqs.clone() {
                     subtrees.extend(InclusionProof::subtrees(seq, head.size).map_err(AppError::internal)?);
                 }
-                self.committed_tiles(reader, evidence.ledger_id, subtrees, head.size)
+                self.committed_tiles(reader, evidence.ledger_id, subtrees, head.size, None)
             })?;
             self.each_event(evidence, seqs, |logged, leaf| {
                 let seq = logged.seq;

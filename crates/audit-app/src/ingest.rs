@@ -382,7 +382,10 @@ pub(crate) fn prepare_event(
 fn is_final(error: &AppError) -> bool {
     match error {
         AppError::Unavailable(StoreError::Stale) => false,
-        AppError::Unavailable(_) | AppError::OutcomeUnknown(_) | AppError::Internal(_) => true,
+        AppError::Unavailable(_)
+        | AppError::LogStopped(_)
+        | AppError::OutcomeUnknown(_)
+        | AppError::Internal(_) => true,
         _ => false,
     }
 }

@@ -25,7 +25,8 @@ use audit_domain::{
     ContentHash, ContentSalt, EventId, PartProofs, StoredEvent, ViewerRoute, ViewerTier, Violations,
 };
 use audit_ledger::{
-    Checkpoint, ConsistencyProof, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead, entry_bundle,
+    Checkpoint, ConsistencyProof, Frontier, Hash, InclusionProof, Subtree, TileId, TileSet, TreeHead,
+    entry_bundle,
 };
 use audit_store::{CheckpointRow, LedgerId, LoggedEvent, Reader, StoreError};
 pub use memory::{Remembered, Signed, SignerMemory, SignerMemoryError};
@@ -108,13 +109,12 @@ impl Presented<Readers> {
         }
         let ReadAccess { scope, tier, .. } = access;
         let LoggedEvent { seq, event } = logged;
-        let ledger_id = scope.ledger_id;
         let checkpoint = service.checkpoint_of_event(last, &scope, seq)?;
         let note = service.note_for_proof(&scope, checkpoint.note, seq)?;
         let head = head_of(&note)?;
         Ok(EventProof {
             seq,
-            inclusion: service.prove_inclusion(ledger_id, seq, &event.content_hash, &head)?,
+            inclusion: service.prove_inclusion(&scope, seq, &event.content_hash, &head)?,
             content_hash: event.content_hash,
             disclosure: Disclosure::new(&event, tier.as_ref())?,
             checkpoint: note,
@@ -187,16 +187,31 @@ impl AuditLog {
         from: u64,
         to: u64,
     ) -> Result<ConsistencyProof> {
-        self.store.query(|reader| {
-            let scope = self.scope(reader, principal, selection)?;
-            let size = reader.log_frontier(scope.ledger_id).map_err(damaged_log)?.size();
-            if to > size {
-                return Err(Violations::one("to", format!("the log has {size} events")).into());
+        let scope = self
+            .store
+            .read(|reader| self.scope(reader, principal, selection))?;
+        let (last, edge) = self.trusted_head(&scope)?;
+        if to > last.size {
+            return Err(Violations::one("to", format!("the log has {} events", last.size)).into());
+        }
+        ConsistencyProof::subtrees(from, to).map_err(|error| Violations::one("from", error))?;
+        self.prove_consistency(scope.ledger_id, from, to, &last, edge.as_ref())
+    }
+
+    /// The head of a log that the service wrote, with its tree, or else the last one that it signed.
+    fn trusted_head(&self, scope: &Scope) -> Result<(TreeHead, Option<Frontier>)> {
+        let states = self
+            .store
+            .read(|reader| reader.signing_states(&[scope.ledger_id]))?;
+        let own = states.into_iter().next().and_then(|state| state.frontier);
+        match own {
+            Some(own) => Ok((own.head(), Some(own))),
+            None => {
+                let note = self.last_note(scope)?;
+                let note = note.ok_or_else(|| AppError::inconsistent(StoreError::Damaged { what: "log" }))?;
+                Ok((head_of(&note)?, None))
             }
-            ConsistencyProof::subtrees(from, to).map_err(|error| Violations::one("from", error))?;
-            self.tile_roots.check(reader, scope.ledger_id)?;
-            self.prove_consistency(reader, scope.ledger_id, from, to)
-        })
+        }
     }
 
     fn checkpoint_of(&self, scope: &Scope) -> Result<String> {
@@ -252,19 +267,28 @@ impl AuditLog {
         Ok(checkpoint)
     }
 
+    /// The tree of a log with this head, if it is the one that this node has signed last.
+    fn signed_tree(&self, scope: &Scope, head: &TreeHead) -> Result<Option<Frontier>> {
+        let origin = self.log_signer()?.origin(&scope.log_name())?;
+        let tree = self.signing.signed_tree(&origin);
+        Ok(tree.filter(|tree| tree.size() == head.size && tree.head() == *head))
+    }
+
     /// The proof that the event at `seq` is in the log of this head. It is verified, because the log may have lost events
     /// that the head has, or that cached roots are from.
     fn prove_inclusion(
         &self,
-        ledger_id: LedgerId,
+        scope: &Scope,
         seq: u64,
         content_hash: &ContentHash,
         head: &TreeHead,
     ) -> Result<InclusionProof> {
+        let ledger_id = scope.ledger_id;
+        let edge = self.signed_tree(scope, head)?;
         self.tile_roots.retried(ledger_id, || {
             let subtrees = InclusionProof::subtrees(seq, head.size).map_err(AppError::internal)?;
             let read = |reader: &mut Reader<'_>| {
-                self.committed_tiles(reader, ledger_id, subtrees.clone(), head.size)
+                self.committed_tiles(reader, ledger_id, subtrees.clone(), head.size, edge.as_ref())
             };
             let tiles = self.store.query(read)?;
             let proof = InclusionProof::prove(seq, head.size, |subtree| tiles.hash(subtree));
@@ -275,30 +299,60 @@ impl AuditLog {
         })
     }
 
-    /// The proof that the log of size `to` continues the log of size `from`. Not verified. `reader` must not see uncommitted
-    /// changes.
+    /// The proof that the log of size `to` continues the log of size `from`, both of which `last` continues. It is verified: the hashes
+    /// of the earlier trees lead to that of `last`, which comes from a source other than the tiles. `edge` is that of `last`.
     fn prove_consistency(
         &self,
-        reader: &mut Reader<'_>,
         ledger_id: LedgerId,
         from: u64,
         to: u64,
+        last: &TreeHead,
+        edge: Option<&Frontier>,
     ) -> Result<ConsistencyProof> {
-        let subtrees = ConsistencyProof::subtrees(from, to).map_err(AppError::internal)?;
-        let tiles = self.committed_tiles(reader, ledger_id, subtrees, to)?;
-        ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree)).map_err(AppError::inconsistent)
+        let steps = [(from, to), (to, last.size)];
+        let mut subtrees: Vec<Subtree> = Subtree::of_tree(from).chain(Subtree::of_tree(to)).collect();
+        for (from, to) in steps {
+            subtrees.extend(ConsistencyProof::subtrees(from, to).map_err(AppError::internal)?);
+        }
+        self.tile_roots.retried(ledger_id, || {
+            let read = |reader: &mut Reader<'_>| {
+                self.committed_tiles(reader, ledger_id, subtrees.clone(), last.size, edge)
+            };
+            let tiles = self.store.query(read)?;
+            let head_of_size = |size: u64| {
+                let tree = Frontier::read(size, |subtree| tiles.hash(subtree));
+                Ok::<_, AppError>(tree.map_err(AppError::inconsistent)?.head())
+            };
+            let prove = |(from, to): (u64, u64)| {
+                ConsistencyProof::prove(from, to, |subtree| tiles.hash(subtree))
+                    .map_err(AppError::inconsistent)
+            };
+            let (proof, rest) = (prove(steps[0])?, prove(steps[1])?);
+            let (earlier, later) = (head_of_size(from)?, head_of_size(to)?);
+            let verified = earlier.check_successor(&later, &proof);
+            verified.map_err(AppError::inconsistent)?;
+            later
+                .check_successor(last, &rest)
+                .map_err(AppError::inconsistent)?;
+            Ok(proof)
+        })
     }
 
-    /// The tiles that contain the hashes of `subtrees`. `reader` must not see uncommitted changes.
+    /// The tiles that contain the hashes of `subtrees` in a tree of this size, and its edge if it is known. `reader` must not see
+    /// uncommitted changes.
     pub(crate) fn committed_tiles(
         &self,
         reader: &mut Reader<'_>,
         ledger_id: LedgerId,
         subtrees: Vec<Subtree>,
         size: u64,
+        edge: Option<&Frontier>,
     ) -> Result<TileSet> {
-        let needed = TileSet::needed(subtrees, size).map_err(AppError::internal)?;
-        let mut tiles = TileSet::default();
+        let mut tiles = edge.map(TileSet::with_edge).unwrap_or_default();
+        let unknown = subtrees
+            .into_iter()
+            .filter(|subtree| tiles.hash(*subtree).is_err());
+        let needed = TileSet::needed(unknown, size).map_err(AppError::internal)?;
         for id in needed {
             let tile = match id.level() > 0 && !id.is_full() {
                 true => self.tile_roots.tile_above(reader, ledger_id, id)?,

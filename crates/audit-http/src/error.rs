@@ -12,6 +12,8 @@ use serde::Serialize;
 
 /// Seconds after which a client should try again when the service is busy.
 const RETRY_AFTER_SECONDS: u64 = 1;
+/// The same where somebody has to do something first.
+const STOPPED_RETRY_AFTER_SECONDS: u64 = 30;
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -131,6 +133,7 @@ fn app_answer(error: &AppError) -> (ErrorCode, String) {
         | AppError::NotSigned(_)
         | AppError::TooManyExports => ErrorCode::Unavailable,
         AppError::LogInconsistent(_) => ErrorCode::LogInconsistent,
+        AppError::LogStopped(_) => ErrorCode::LogStopped,
         AppError::SealedSecret(_) | AppError::Internal(_) => {
             return (ErrorCode::InternalError, "internal error".to_owned());
         }
@@ -198,6 +201,9 @@ impl ApiError {
                 | AppError::NotSigned(_)
                 | AppError::TooManyExports,
             ) => response.insert_header((header::RETRY_AFTER, RETRY_AFTER_SECONDS.to_string())),
+            Self::App(AppError::LogStopped(_)) => {
+                response.insert_header((header::RETRY_AFTER, STOPPED_RETRY_AFTER_SECONDS.to_string()))
+            }
             _ if status == StatusCode::UNAUTHORIZED => {
                 response.insert_header((header::WWW_AUTHENTICATE, "Bearer"))
             }

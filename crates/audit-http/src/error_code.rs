@@ -53,6 +53,8 @@ audit_domain::words! {
         StreamEventLimitReached = "stream_event_limit_reached",
         /// The stored log contradicts its signed checkpoint.
         LogInconsistent = "log_inconsistent",
+        /// The log takes no events until its operator has verified it. Nothing was stored.
+        LogStopped = "log_stopped",
         /// An internal error of the service.
         InternalError = "internal_error",
         /// The same request may succeed soon. Nothing was done, unless the message says that the outcome is unknown.
@@ -73,7 +75,7 @@ impl ErrorCode {
     ];
 
     /// The codes of any request that uses the database.
-    pub(crate) const OF_THE_SERVICE: [Self; 2] = [Self::InternalError, Self::Unavailable];
+    pub(crate) const OF_THE_SERVICE: [Self; 3] = [Self::InternalError, Self::LogStopped, Self::Unavailable];
 
     /// The status of a response with this code.
     pub const fn status(self) -> StatusCode {
@@ -99,7 +101,7 @@ impl ErrorCode {
             | Self::StreamDailyLimitReached
             | Self::StreamEventLimitReached => StatusCode::TOO_MANY_REQUESTS,
             Self::LogInconsistent | Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::LogStopped | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -134,6 +136,7 @@ impl ErrorCode {
             Self::LogInconsistent => {
                 "the log contradicts its signed checkpoint; the operator has to verify it"
             }
+            Self::LogStopped => "the log takes no events until its operator has verified it",
             Self::InternalError => "internal error",
             Self::Unavailable => "the service is busy or its database cannot be reached",
         }
@@ -185,6 +188,9 @@ impl ErrorCode {
             Self::StreamEventLimitReached => "the stream has taken as many events as it ever may",
             Self::LogInconsistent => {
                 "the log lost events, or was tampered with: it contradicts its last signed checkpoint, and cannot be proved by it"
+            }
+            Self::LogStopped => {
+                "somebody changed the log in the database, or it could not be signed for too long: it takes no events until the operator has verified it"
             }
             Self::InternalError => "a fault of the service; the cause is in its log under the `request_id`",
             Self::Unavailable => {

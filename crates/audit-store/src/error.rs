@@ -37,6 +37,14 @@ pub enum StoreError {
         /// The number of the ledger.
         ledger_id: i64,
     },
+    /// The ledger takes no events, because it could not be signed for too long, or has fewer events than it had.
+    #[error(
+        "ledger {ledger_id} was not signed in time or lost events; `audit-server log verify` has details"
+    )]
+    Unsigned {
+        /// The number of the ledger.
+        ledger_id: i64,
+    },
     /// The row of an idempotency key is not one that the service wrote: whether the event of the request is stored is not known.
     #[error(
         "the row of an idempotency key of ledger {ledger_id} was changed; `audit-server log verify` has details"

@@ -5,7 +5,7 @@ mod actions;
 pub(crate) use actions::{KnownActions, StoredActions, actions_with_prefix};
 
 use crate::access::Reader;
-use crate::append::plan::{Before, Head, LedgerMonth, Plan};
+use crate::append::plan::{Before, Head, LedgerMonth, Plan, RefusedHead};
 use crate::append::{AppendSession, LedgerId};
 use crate::configuration::ConfigurationVersion;
 use crate::database::{AnySession, on_database, on_either};
@@ -14,6 +14,7 @@ use crate::replica::LogEnd;
 use crate::row_code::RowCodes;
 use crate::schema::ledgers;
 use crate::tree::{self, TreeSession};
+use crate::unsigned::Unsigned;
 use audit_domain::{Environment, EventId, Month, ProjectId, Stamp, Timestamp};
 use audit_ledger::{Frontier, HeadKey, SealedHead, Tile, TileId};
 use diesel::prelude::*;
@@ -21,6 +22,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// The columns of a head, as [`HEAD_COLUMNS`] selects them.
 pub(crate) type HeadRow = ((String, String), i64, i64, SealedColumns, i64, i64);
@@ -149,11 +151,14 @@ impl Before {
     ) {
         for (id, row, months) in rows {
             match heads.read(id, row, months) {
+                Some(head) if heads.unsigned.is_cut_off(LedgerId(id), head.size.cast_unsigned()) => {
+                    self.refused.insert(LedgerId(id), RefusedHead::CutOff);
+                }
                 Some(mut head) => {
                     head.begin_day(day);
                     self.heads.insert(LedgerId(id), head);
                 }
-                None => drop(self.forged.insert(LedgerId(id))),
+                None => drop(self.refused.insert(LedgerId(id), RefusedHead::Forged)),
             }
         }
     }
@@ -201,6 +206,8 @@ pub(crate) fn name_of(project_id: &str, environment: &str) -> String {
 #[derive(Debug)]
 pub(crate) struct Heads {
     key: HeadKey,
+    /// Those that are not signed.
+    pub(crate) unsigned: Unsigned,
     /// The ledgers whose heads were not.
     forged: Mutex<BTreeSet<i64>>,
     /// The ledgers in which the row of an idempotency key was not.
@@ -210,9 +217,10 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
-    pub(crate) fn new(key: HeadKey) -> Self {
+    pub(crate) fn new(key: HeadKey, unsigned_max: Option<Duration>) -> Self {
         Self {
             key,
+            unsigned: Unsigned::new(unsigned_max),
             forged: Mutex::default(),
             with_forged_rows: Mutex::default(),
             row_alarms: AtomicU64::new(0),

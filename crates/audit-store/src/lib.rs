@@ -103,6 +103,7 @@ mod store;
 mod streams;
 mod tenants;
 mod tree;
+mod unsigned;
 mod waiting;
 mod workers;
 mod writer;

@@ -51,6 +51,9 @@ pub struct StoreOptions {
     pub write_timeout: Duration,
     /// How long an idempotency key is known.
     pub idempotency_window: IdempotencyWindow,
+    /// How long a ledger takes events that are not signed ([`Store::note_signed`]); `None` for any time, in a process that signs
+    /// nothing.
+    pub unsigned_max: Option<Duration>,
 }
 
 impl Default for StoreOptions {
@@ -64,6 +67,7 @@ impl Default for StoreOptions {
             indexing_interval: Duration::from_millis(100),
             write_timeout: Duration::from_secs(10),
             idempotency_window: IdempotencyWindow::default(),
+            unsigned_max: None,
         }
     }
 }
@@ -140,10 +144,13 @@ impl Store {
     ) -> Result<Self> {
         let database = Arc::new(Database::open(url, &options, clock)?);
         refuse_unserved(&mut database.open_writer()?)?;
-        let heads = Arc::new(Heads::new(head_key(&database, keys, clock)?));
+        let heads = Arc::new(Heads::new(
+            head_key(&database, keys, clock)?,
+            options.unsigned_max,
+        ));
         database.set_heads(Arc::clone(&heads));
         let queue = Arc::new(Queue::new(options.queue));
-        let commits = Arc::new(Commits::new(clock));
+        let commits = Arc::new(Commits::new(&heads, clock));
         let count = database.writers(&options);
         let writers = Writers::start(&database, &commits, &queue, count, options.write_timeout)?;
         let workers = database.start_workers(&options, clock)?;
@@ -183,8 +190,8 @@ impl Store {
     /// [`StoreOptions::write_timeout`], and needs the timer of a tokio runtime.
     ///
     /// # Errors
-    /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], [`StoreError::OutcomeUnknown`], or the
-    /// database's own.
+    /// [`StoreError::Overloaded`], [`StoreError::Stale`], [`StoreError::DailyLimit`], [`StoreError::ForgedHead`],
+    /// [`StoreError::Unsigned`], [`StoreError::OutcomeUnknown`], or the database's own.
     pub fn append(
         &self,
         destination: Destination,
@@ -245,6 +252,7 @@ impl Store {
         events: Vec<NewEvent>,
         origin: Origin,
     ) -> Result<(Ticket, oneshot::Receiver<AppendOutcome>)> {
+        self.heads.unsigned.check(destination.ledger_id)?;
         let (waiting, outcome) = WaitingAppend::new(AppendRequest {
             destination,
             events,
@@ -494,7 +502,7 @@ impl Store {
 
     /// The ledgers that this process may have extended since the last call. Their commits have ended.
     pub fn take_extended_ledgers(&self) -> BTreeSet<LedgerId> {
-        self.commits.take_extended()
+        self.heads.unsigned.take_grown()
     }
 
     /// Whether commits of this process have grown the tree with the head `earlier` into `later`, and it still knows that. Reads nothing.
@@ -520,7 +528,24 @@ impl Store {
 
     /// Has [`Self::take_extended_ledgers`] return these ledgers again.
     pub fn return_extended_ledgers(&self, ledger_ids: impl IntoIterator<Item = LedgerId>) {
-        self.commits.note_extended(ledger_ids);
+        self.heads.unsigned.note_grown(ledger_ids);
+    }
+
+    /// Notes that a ledger was signed with the events that it had when [`Self::take_extended_ledgers`] returned it: it takes events.
+    pub fn note_signed(&self, ledger_id: LedgerId) {
+        self.heads.unsigned.note_signed(ledger_id);
+    }
+
+    /// Notes that a ledger had this many events, which were acknowledged, when it could not be signed: with fewer, it takes no
+    /// events ([`StoreError::Unsigned`]).
+    pub fn note_size(&self, ledger_id: LedgerId, size: u64) {
+        self.heads.unsigned.note_size(ledger_id, size);
+    }
+
+    /// Notes that a ledger is not signed, because it does not continue what was signed or acknowledged: it takes no events when
+    /// [`StoreOptions::unsigned_max`] has passed, or with `stops_now` from now on, until [`Self::note_signed`].
+    pub fn note_refused(&self, ledger_id: LedgerId, stops_now: bool) {
+        self.heads.unsigned.note_refused(ledger_id, stops_now);
     }
 
     /// Follows the size of a ledger. Commits of this process update it at once, [`Self::look_for_arrivals`] updates it for

@@ -6,10 +6,11 @@
 use crate::alerts::RaisedAlert;
 use crate::append::alert_groups::Suppressed;
 use crate::append::plan::Plan;
-use crate::append::{AppendOutcome, FailedCommit, LedgerId, ledgers_of};
+use crate::append::{AppendOutcome, FailedCommit, ledgers_of};
 use crate::arrivals::Arrivals;
 use crate::database::{AnySession, Database, on_database, on_either};
 use crate::error::{Result, StoreError};
+use crate::ledgers::Heads;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::recent::RecentEvents;
 use crate::shortage::Shortage;
@@ -18,8 +19,7 @@ use crate::writers::Slot;
 use audit_alerts::ALERTS_PER_MINUTE_MAX;
 use audit_domain::Clock;
 use diesel::r2d2::R2D2Connection;
-use parking_lot::Mutex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -39,8 +39,8 @@ pub(crate) struct Commits {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) arrivals: Arrivals,
     listener: OnceLock<DeliveryListener>,
-    /// The ledgers that have grown since [`Self::take_extended`], to be signed.
-    extended: Mutex<BTreeSet<LedgerId>>,
+    /// Has the ledgers that have grown, to be signed.
+    heads: Arc<Heads>,
     /// For the maps of tenants.
     pub(crate) recent: RecentEvents,
     /// For the signer.
@@ -63,12 +63,12 @@ pub(crate) struct CommitCounts {
 }
 
 impl Commits {
-    pub(crate) fn new(clock: &Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(heads: &Arc<Heads>, clock: &Arc<dyn Clock>) -> Self {
         Self {
             clock: Arc::clone(clock),
             arrivals: Arrivals::default(),
             listener: OnceLock::new(),
-            extended: Mutex::default(),
+            heads: Arc::clone(heads),
             recent: RecentEvents::default(),
             recent_trees: RecentTrees::default(),
             shortage: Shortage::default(),
@@ -90,16 +90,6 @@ impl Commits {
             alerts: self.alerts.load(Ordering::Relaxed),
             suppressed_alerts: self.suppressed_alerts.load(Ordering::Relaxed),
         }
-    }
-
-    /// Notes that ledgers have grown, or may have.
-    pub(crate) fn note_extended(&self, ledger_ids: impl IntoIterator<Item = LedgerId>) {
-        self.extended.lock().extend(ledger_ids);
-    }
-
-    /// The ledgers that this process has extended since the last call.
-    pub(crate) fn take_extended(&self) -> BTreeSet<LedgerId> {
-        std::mem::take(&mut *self.extended.lock())
     }
 
     /// Counts the alerts that exceeded the limit of their minute.
@@ -137,7 +127,7 @@ impl Commits {
                 self.recent_trees.add(*ledger_id, tree.before(), tree.frontier());
             }
         }
-        self.note_extended(plan.extended());
+        self.heads.unsigned.note_grown(plan.extended());
         let heads = plan.after.heads.iter();
         self.arrivals
             .notify(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
@@ -227,7 +217,7 @@ impl WriterThread {
         }
         if let Some(session) = &mut self.session {
             let extended = on_either!(session, session => std::mem::take(&mut session.memory.extended));
-            self.commits.note_extended(extended);
+            self.commits.heads.unsigned.note_grown(extended);
         }
     }
 
@@ -251,7 +241,7 @@ impl WriterThread {
         self.commits.shortage.failed(&error, Instant::now());
         self.database.forget_commits();
         // The outcome may be unknown.
-        self.commits.note_extended(ledgers_of(&requests));
+        self.commits.heads.unsigned.note_grown(ledgers_of(&requests));
         self.drop_useless_session();
         let mut by_ledger: BTreeMap<_, Vec<_>> = BTreeMap::new();
         if can_repeat {

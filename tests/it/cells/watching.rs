@@ -26,7 +26,7 @@ fn a_forged_head_counts_whatever_cell_has_it() {
             _ => deployment.far.execute(&forge("cell_far.ledgers")),
         }
         let refused = project.post("/events").json(event()).send();
-        refused.expect_error(503, "unavailable");
+        refused.expect_error(503, "log_stopped");
         let forged = u64::try_from(number + 1).expect("a small number");
         assert_eq!(server.metric("audit_logs_forged"), forged, "{cell}");
         let ready = server

@@ -19,6 +19,7 @@ on_both_databases! {
     a_log_whose_head_was_changed_takes_no_events,
     a_key_is_revoked_while_no_log_of_its_project_takes_events,
     a_head_is_repaired_when_its_events_are_those_that_were_signed,
+    tiles_are_written_again_from_the_events_of_their_head,
     a_head_is_not_repaired_when_its_events_were_changed,
     events_that_nobody_signed_are_accepted_on_demand_alone,
     a_node_without_the_key_is_refused,
@@ -62,7 +63,7 @@ fn a_log_whose_head_was_changed_takes_no_events(kind: DatabaseKind) {
             .execute("CREATE TABLE saved AS SELECT * FROM ledgers");
         change(&case, set);
         let refused = project.post("/events").json(event_with(json!({}))).send();
-        refused.expect_error(503, "unavailable");
+        refused.expect_error(503, "log_stopped");
         assert_eq!(server.metric(FORGED), 1, "{set}");
         server.wait_for_log("was not written by this service");
         let verified = super::verify(&case.database);
@@ -115,7 +116,7 @@ fn a_key_is_revoked_while_no_log_of_its_project_takes_events(kind: DatabaseKind)
                 .post("/keys")
                 .json(body)
                 .send()
-                .expect_error(503, "unavailable");
+                .expect_error(503, "log_stopped");
             organization.revoke_key(&stolen);
             let refused = organization.with_credential(&stolen).get("/events").send();
             assert_eq!(refused.status(), 401, "{forgery}, {forged}");
@@ -180,10 +181,48 @@ fn a_head_is_repaired_when_its_events_are_those_that_were_signed(kind: DatabaseK
         case.audit(&[]).success();
     }
     let nothing = repair(&case, &[]).success();
-    assert!(
-        nothing.contains("every head was written by the service"),
-        "{nothing}"
-    );
+    assert!(nothing.contains("nothing to write again"), "{nothing}");
+}
+
+fn tiles_are_written_again_from_the_events_of_their_head(kind: DatabaseKind) {
+    let case = Case::fresh(kind);
+    let [other, short] = [256, 1].map(|hashes| case.database.blob(&vec![7; hashes * 32]));
+    for edit in [
+        format!("UPDATE log_tiles SET hashes = {other} WHERE LEDGER"),
+        format!("UPDATE log_tiles SET hashes = {short} WHERE LEDGER"),
+        "DELETE FROM log_tiles WHERE LEDGER".to_owned(),
+        format!(
+            "INSERT INTO log_tiles (ledger_id, level, tile_index, hashes) SELECT id, 0, 1, {other} FROM ledgers WHERE HEAD"
+        ),
+    ] {
+        let case = case.copy();
+        let (server, project) = case.start();
+        case.tamper(&edit);
+        // Also while the log grows, and what has grown is not signed yet.
+        store_events(&project, 5);
+        let repaired = repair(&case, &[]).success();
+        assert!(
+            repaired.contains("305 events, signed up to 30")
+                && repaired.contains("repaired (not those of the events: tiles)"),
+            "{edit}: {repaired}"
+        );
+        assert_eq!(case.database.count("log_repairs WHERE size = 305"), 1, "{edit}");
+        let id = &case.ids[3];
+        project
+            .get(&format!("/events/{id}/proof"))
+            .send()
+            .expect_status(200);
+        stop(server);
+        case.expect_sound();
+        assert!(repair(&case, &[]).success().contains("nothing to write again"));
+    }
+    // Not where the events are not those of the head: that is for `log verify`.
+    let changed = case.database.blob(&[7; 32]);
+    case.tamper(&format!(
+        "UPDATE events SET content_hash = {changed} WHERE LEDGER AND seq = 17"
+    ));
+    case.tamper("DELETE FROM log_tiles WHERE LEDGER");
+    assert!(repair(&case, &[]).success().contains("nothing to write again"));
 }
 
 fn a_head_is_not_repaired_when_its_events_were_changed(kind: DatabaseKind) {

@@ -109,6 +109,22 @@ impl Case {
         }
     }
 
+    /// A case whose log has no events, and was never audited.
+    pub(crate) fn empty(kind: DatabaseKind) -> Self {
+        let (database, memory) = (Database::create(kind), temporary_directory("memory-"));
+        let server = Server::start(&database, &[(STATE_DIRECTORY, text_of(&memory))]);
+        let organization = Organization::create(&server, "enterprise");
+        stop(server);
+        Self {
+            database,
+            organization,
+            ids: Vec::new(),
+            events: Vec::new(),
+            state: temporary_directory("audit-").join("state"),
+            memory,
+        }
+    }
+
     /// Copies the case that all tests share.
     pub(crate) fn fresh(kind: DatabaseKind) -> Self {
         static CASES: [OnceLock<Case>; 2] = [OnceLock::new(), OnceLock::new()];

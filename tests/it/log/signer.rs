@@ -2,7 +2,9 @@
 //! nothing is signed that does not continue what was signed before.
 
 use super::careful::rewrite;
-use super::{Case, RESTORE_HEAD, STATE_DIRECTORY, audit, delete, quoted, stop, store_events, text_of};
+use super::{
+    Case, RESTORE_HEAD, STATE_DIRECTORY, audit, delete, id_bytes, quoted, stop, store_events, text_of,
+};
 use audit_tests::process::Exit;
 use audit_tests::{
     Client, Database, DatabaseKind, Deadline, Organization, Server, command_line_with, event_with,
@@ -25,6 +27,8 @@ on_both_databases! {
     a_planted_tile_does_not_keep_a_log_from_being_signed,
     a_changed_tile_does_not_keep_a_log_from_being_signed,
     what_was_acknowledged_while_a_log_could_not_be_signed_is_not_taken_away,
+    a_log_that_is_not_signed_in_time_takes_no_events_until_it_is,
+    a_log_that_lost_signed_events_soon_takes_none,
     two_servers_do_not_share_a_state_directory,
     a_damaged_state_file_is_refused,
 }
@@ -69,7 +73,7 @@ fn a_made_up_log_is_not_signed_under_the_name_of_another_one(kind: DatabaseKind)
     exchange_names(&database, ids[0], ids[1]);
     database.execute("DELETE FROM log_checkpoints");
     let refused = attacker.project().post("/events").json(event_with(json!({})));
-    refused.send().expect_error(503, "unavailable");
+    refused.send().expect_error(503, "log_stopped");
     attacker.project().get("/log/checkpoint").send_raw();
     assert_eq!(database.count(&forged), 0);
     let shown = victim.project().get("/log/checkpoint").send_raw();
@@ -103,7 +107,7 @@ fn without_its_checkpoint_a_rewritten_log_is_not_signed(kind: DatabaseKind) {
         assert_eq!(known["checkpoint"], *shown, "no other root of this size");
         // Nor does it take events.
         let refused = project.post("/events").json(event_with(json!({}))).send();
-        refused.expect_error(503, "unavailable");
+        refused.expect_error(503, "log_stopped");
         assert_eq!(checkpoint(&project), shown);
         assert_eq!(server.metric(INCONSISTENT), 1);
         let ready = server.client().request("GET", "/readyz").send();
@@ -284,19 +288,111 @@ fn what_was_acknowledged_while_a_log_could_not_be_signed_is_not_taken_away(kind:
     case.database.execute(end);
     let unsigned = format!("seq >= {}", super::EVENTS);
     case.tamper(&delete(kind, &unsigned)).tamper(RESTORE_HEAD);
-    // Fewer, as many and more than there were.
+    // Nothing is appended to what is left.
     for _ in 0..3 {
         assert_eq!(signed_size(&project), super::EVENTS);
-        store_events(&project, 3);
+        expect_stopped(&project);
     }
     assert_eq!(server.metric(INCONSISTENT), 1);
     stop(server);
     let arguments = ["log", "verify", "--database-url", case.database.url()];
     let verified = command_line_with(&arguments, &[(STATE_DIRECTORY, text_of(&case.memory))]);
     assert_eq!(verified.exit, Exit::Code(1), "{verified:?}");
-    assert!(verified.stdout.contains("was acknowledged"), "{verified:?}");
+    assert!(verified.stdout.contains("they were acknowledged"), "{verified:?}");
     let (_server, project) = case.start();
+    expect_stopped(&project);
     assert_eq!(signed_size(&project), super::EVENTS);
+}
+
+/// The project's log takes no events.
+fn expect_stopped(project: &Client) {
+    let refused = project.post("/events").json(event_with(json!({}))).send();
+    refused.expect_error(503, "log_stopped");
+}
+
+/// Events that are not signed have no proof, and the same attack takes them away. So there are not many of them.
+fn a_log_that_is_not_signed_in_time_takes_no_events_until_it_is(kind: DatabaseKind) {
+    let case = Case::fresh(kind);
+    let environment = [
+        (STATE_DIRECTORY, text_of(&case.memory)),
+        ("AUDIT_UNSIGNED_SECONDS_MAX", "1"),
+    ];
+    let start = || {
+        let server = Server::start(&case.database, &environment);
+        let project = case.organization.on(&server).project();
+        (server, project)
+    };
+    let [begin, end] = wrong_hashes(kind);
+    let (server, project) = start();
+    case.database.execute(begin);
+    store_events(&project, 1);
+    let refused = Deadline::seconds(60).poll("a log that takes no events", || {
+        let answer = project.post("/events").json(event_with(json!({}))).send();
+        (answer.status() != 201).then_some(answer)
+    });
+    assert_eq!(refused.header("retry-after"), Some("30"));
+    refused.expect_error(503, "log_stopped");
+    // Other logs go on, and it is remembered that this one does not.
+    let other = Organization::create(&server, "enterprise").project();
+    case.database.execute(end);
+    store_events(&other, 1);
+    stop(server);
+    let (server, project) = start();
+    server.wait_for_metric(INCONSISTENT, 1);
+    expect_stopped(&project);
+    // The operator puts the content hashes back.
+    for event in project.pages(&[("limit", "200")]).concat() {
+        let id = id_bytes(event["id"].as_str().expect("an id"));
+        let (id, hash) = (case.database.blob(&id), case.hash_literal(&event));
+        case.tamper(&format!(
+            "UPDATE events SET content_hash = {hash} WHERE LEDGER AND id = {id}"
+        ));
+    }
+    assert!(signed_size(&project) > super::EVENTS);
+    store_events(&project, 1);
+    stop(server);
+    case.expect_sound();
+}
+
+/// An older head is one that the service wrote, and fits the rows that are left.
+fn a_log_that_lost_signed_events_soon_takes_none(kind: DatabaseKind) {
+    for (case, is_running) in [
+        (Case::fresh(kind), true),
+        (Case::fresh(kind), false),
+        (Case::empty(kind), false),
+    ] {
+        let environment = [
+            (STATE_DIRECTORY, text_of(&case.memory)),
+            ("AUDIT_UNSIGNED_SECONDS_MAX", "1"),
+        ];
+        let start = || {
+            let server = Server::start(&case.database, &environment);
+            let project = case.organization.on(&server).project();
+            (server, project)
+        };
+        let (server, project) = start();
+        case.tamper("CREATE TABLE saved_heads AS SELECT * FROM ledgers");
+        let first = case.ids.len();
+        store_events(&project, 5);
+        assert_eq!(signed_size(&project), first + 5);
+        let running = match is_running {
+            true => Some((server, project)),
+            false => {
+                stop(server);
+                None
+            }
+        };
+        let lost = format!("seq >= {first}");
+        case.tamper(&delete(kind, &lost)).tamper(RESTORE_HEAD);
+        let (server, project) = running.unwrap_or_else(start);
+        Deadline::seconds(60).poll("a log that takes no events", || {
+            let answer = project.post("/events").json(event_with(json!({}))).send();
+            (answer.status() == 503).then_some(())
+        });
+        expect_stopped(&project);
+        server.wait_for_metric(INCONSISTENT, 1);
+        assert_eq!(signed_size(&project), first + 5, "nothing else is signed");
+    }
 }
 
 fn two_servers_do_not_share_a_state_directory(kind: DatabaseKind) {

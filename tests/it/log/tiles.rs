@@ -1,8 +1,8 @@
 //! `GET /log/tile/…`: the tree, as C2SP `tlog-tiles` serves it.
 
-use super::{leaf_of, live_log, store_events};
+use super::{Case, EVENTS as CASE_EVENTS, leaf_of, live_log, store_events};
 use audit_ledger::{Frontier, Hash};
-use audit_tests::{DatabaseKind, Organization, RawAnswer, on_both_databases};
+use audit_tests::{Client, DatabaseKind, Organization, RawAnswer, on_both_databases};
 
 /// Two full tiles and 88 events in a partial one.
 const EVENTS: usize = 600;
@@ -11,6 +11,7 @@ on_both_databases! {
     tiles_are_the_hashes_of_the_tree,
     full_tiles_can_be_kept_for_ever_and_partial_ones_not,
     bundles_have_the_content_hashes_of_the_events,
+    no_proof_of_consistency_comes_from_a_changed_tile,
 }
 
 fn root(leaves: &[Hash]) -> Hash {
@@ -125,5 +126,62 @@ fn full_tiles_can_be_kept_for_ever_and_partial_ones_not(database: DatabaseKind) 
     assert!(lifetime("0/000").contains("immutable"));
     for partial in ["0/001.p/1", "1/000.p/1"] {
         assert!(!lifetime(partial).contains("immutable"), "{partial}");
+    }
+}
+
+/// A witness that gets a wrong proof blames the operator.
+fn no_proof_of_consistency_comes_from_a_changed_tile(kind: DatabaseKind) {
+    let case = Case::fresh(kind);
+    let (server, project) = case.start();
+    let sizes = [1, 100, 200, 255, 256, 257, CASE_EVENTS - 1, CASE_EVENTS];
+    let pairs = sizes
+        .iter()
+        .flat_map(|from| sizes.iter().map(move |to| (*from, *to)));
+    let pairs: Vec<_> = pairs.filter(|(from, to)| from <= to).collect();
+    let ask = |project: &Client| -> Vec<_> {
+        let get = |(from, to): &(usize, usize)| {
+            let answer = project
+                .get(&format!("/log/consistency?from={from}&to={to}"))
+                .send();
+            (answer.status(), answer["consistency"].clone())
+        };
+        pairs.iter().map(get).collect()
+    };
+    let right = ask(&project);
+    assert!(right.iter().all(|(status, _)| *status == 200), "{right:?}");
+    super::stop(server);
+    // In the place of the first, of a middle and of the last hash.
+    for place in [0, 100, 255] {
+        let case = case.copy();
+        let leaves = case.leaves();
+        let tile = leaves[..256].iter().enumerate();
+        let tile = tile.map(|(number, leaf)| {
+            if number == place {
+                Hash::of_leaf(&[7])
+            } else {
+                *leaf
+            }
+        });
+        let wrong = case.database.blob(&bytes(&tile.collect::<Vec<_>>()));
+        let (warm, project) = case.start();
+        assert_eq!(ask(&project), right);
+        case.tamper(&format!("UPDATE log_tiles SET hashes = {wrong} WHERE LEDGER"));
+        let mut refused = 0;
+        let mut expect = |project: &Client| {
+            for ((status, proof), right) in ask(project).into_iter().zip(&right) {
+                match status {
+                    200 => assert_eq!(proof, right.1),
+                    status => {
+                        assert_eq!(status, 500);
+                        refused += 1;
+                    }
+                }
+            }
+        };
+        expect(&project);
+        drop(warm);
+        let (_cold, project) = case.start();
+        expect(&project);
+        assert!(refused > 0, "the tile is not read");
     }
 }

@@ -1,4 +1,4 @@
-//! `audit-server log repair`: writes the heads of logs again that the service did not write.
+//! `audit-server log repair`: writes the heads of logs again that the service did not write, and wrong tiles.
 
 use super::arguments::RepairOptions;
 use super::{EXIT_INCONSISTENT, open_log};
@@ -32,7 +32,10 @@ pub(super) fn run(options: &RepairOptions) -> anyhow::Result<ExitCode> {
         }
     }
     if reports.is_empty() {
-        writeln!(stdout, "every head was written by the service")?;
+        writeln!(
+            stdout,
+            "nothing to write again: every head was written by the service, and its tiles are those of the events"
+        )?;
     }
     Ok(match reports.iter().any(|report| report.refused.is_some()) {
         true => ExitCode::from(EXIT_INCONSISTENT),

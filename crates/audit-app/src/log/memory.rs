@@ -82,6 +82,11 @@ impl Remembered {
         signed.into_iter().chain(unsigned).max().unwrap_or(0)
     }
 
+    /// The largest size at which the log could not be signed; 0 if it could.
+    pub fn unsigned_size(&self) -> u64 {
+        self.unsigned.iter().map(|head| head.size).max().unwrap_or(0)
+    }
+
     /// As the entries of a line, which [`Self::add`] reads.
     fn entries<'a>(&'a self, origin: &'a str) -> impl Iterator<Item = Value> + 'a {
         let signed = self

@@ -150,10 +150,11 @@ impl AuditLog {
         for (logged, _) in &events {
             subtrees.extend(InclusionProof::subtrees(logged.seq, head.size).map_err(AppError::internal)?);
         }
+        let edge = self.signed_tree(scope, &head)?;
         self.tile_roots.retried(ledger_id, || {
-            let tiles = self
-                .store
-                .query(|reader| self.committed_tiles(reader, ledger_id, subtrees.clone(), head.size))?;
+            let tiles = self.store.query(|reader| {
+                self.committed_tiles(reader, ledger_id, subtrees.clone(), head.size, edge.as_ref())
+            })?;
             let receipt = |(logged, extra): &(LoggedEvent, String)| {
                 let seq = logged.seq;
                 let proof = InclusionProof::prove(seq, head.size, |subtree| tiles.hash(subtree));

@@ -15,8 +15,8 @@ const ROOTS_MAX: usize = 65_536;
 type LedgerRoots = BTreeMap<(u8, u64), Hash>;
 
 /// Cached roots. Only committed tiles may be cached. A full tile never changes, unless the database loses commits: then the
-/// roots belong to another history. So a proof that is computed from them is verified, and computed again without them when it
-/// is wrong ([`Self::retried`]). Before a proof that cannot be verified, [`Self::check`] compares them with stored tiles.
+/// roots belong to another history. So every proof that is computed from them is verified, and computed again without them when it
+/// is wrong ([`Self::retried`]).
 #[derive(Debug, Default)]
 pub(crate) struct TileRoots(Mutex<Cached>);
 
@@ -76,31 +76,6 @@ impl TileRoots {
             Err(AppError::LogInconsistent(_)) if self.forget(ledger_id) => prove(),
             outcome => outcome,
         }
-    }
-
-    /// Drops the cached roots of a ledger if they are not those of its stored tiles.
-    ///
-    /// It is sufficient to compare the last one of each level: a failover loses the newest commits, and no event is stored
-    /// twice, so all leaves differ from the first lost one on.
-    pub(super) fn check(&self, reader: &mut Reader<'_>, ledger_id: LedgerId) -> Result<()> {
-        for ((level, index), root) in self.last_of_each_level(ledger_id) {
-            let stored = reader.log_tile_roots(ledger_id, level, index..index + 1)?;
-            if stored != [root] {
-                self.forget(ledger_id);
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    fn last_of_each_level(&self, ledger_id: LedgerId) -> Vec<((u8, u64), Hash)> {
-        let cached = self.0.lock();
-        let Some(roots) = cached.ledgers.get(&ledger_id) else {
-            return Vec::new();
-        };
-        let last_of = |level: u8| roots.range((level, 0)..=(level, u64::MAX)).next_back();
-        let last = (0..=TileId::LEVEL_MAX).map_while(last_of);
-        last.map(|(key, root)| (*key, *root)).collect()
     }
 
     /// Drops the cached roots of a ledger. Returns whether there were any.

@@ -267,17 +267,25 @@ impl AuditLog {
 
     /// The signer of checkpoints. Its key is created on first use.
     pub(super) fn log_signer(&self) -> Result<&LogSigner> {
-        if let Some(signer) = self.log_signer.get() {
+        // Without the write lock, which another process may hold for long.
+        if let Some(signer) = self.stored_log_signer()? {
             return Ok(signer);
         }
-        // Without the write lock, which another process may hold for long.
+        let signer = self.create_log_signer()?.open(self.settings.key_access())?;
+        Ok(self.log_signer.get_or_init(|| signer))
+    }
+
+    /// The signer of the log, if its key was created. Writes nothing.
+    pub(super) fn stored_log_signer(&self) -> Result<Option<&LogSigner>> {
+        if let Some(signer) = self.log_signer.get() {
+            return Ok(Some(signer));
+        }
         let read = |reader: &mut Reader<'_>| StoredSigner::read(|name| reader.secret(name));
-        let stored = match self.home_store.read(read)? {
-            Some(stored) => stored,
-            None => self.create_log_signer()?,
+        let Some(stored) = self.home_store.read(read)? else {
+            return Ok(None);
         };
         let signer = stored.open(self.settings.key_access())?;
-        Ok(self.log_signer.get_or_init(|| signer))
+        Ok(Some(self.log_signer.get_or_init(|| signer)))
     }
 
     fn create_log_signer(&self) -> Result<StoredSigner> {

@@ -104,6 +104,23 @@ impl AuditLog {
         Ok(unsigned.last)
     }
 
+    /// Has logs that are smaller than they were when they could not be signed take no events from the first request on. Call it before
+    /// that.
+    ///
+    /// # Errors
+    /// When the database cannot be used.
+    pub fn load_remembered(&self) -> Result<()> {
+        let memory = self.signing.memory().ok().filter(|memory| !memory.is_new());
+        let (Some(memory), Some(signer)) = (memory, self.stored_log_signer()?) else {
+            return Ok(());
+        };
+        for (ledger_id, name) in self.store.read(|reader| reader.ledger_names())? {
+            let known = memory.get(signer.origin(&name)?.as_str());
+            self.store.note_size(ledger_id, known.unsigned_size());
+        }
+        Ok(())
+    }
+
     /// Checks that the logs of which this node knows a checkpoint still continue it, also those that did not grow: a database that
     /// lost its latest commits has older checkpoints that fit. Call it at the start. Looks at a part of all ledgers, behind
     /// `after`; returns where the next part begins, `None` when this was the last one.
@@ -119,7 +136,8 @@ impl AuditLog {
             // The first use creates the key of a log, so that a log without events has none.
             let (signer, now) = (self.log_signer()?, self.clock.now());
             for state in self.store.read(|reader| reader.signing_states(ledger_ids))? {
-                if self.signing.known(&signer.origin(&state.name)?).is_some() {
+                let known = self.signing.memory()?.get(signer.origin(&state.name)?.as_str());
+                if known.size() > 0 {
                     // It notes what it finds. What has grown is signed by the next round.
                     self.next_checkpoint(&state, signer, now, Evidence::Leaves)?;
                 }
@@ -267,6 +285,10 @@ impl AuditLog {
             let published = new.iter().filter(|new| done.contains(&new.ledger_id));
             self.witnessing.submit(published);
         }
+        let signed = changing.iter().chain(&current).map(|step| step.ledger_id);
+        signed
+            .filter(|ledger_id| !missed.contains(ledger_id))
+            .for_each(|ledger_id| self.store.note_signed(ledger_id));
         Ok(missed)
     }
 
@@ -321,12 +343,17 @@ impl AuditLog {
             step => Next::Step(Box::new(step?)),
         };
         if matches!(next, Next::Refused(_)) {
+            // One that was refused before this process began has had its time.
+            let stops_now = !is_refused && !known.unsigned.is_empty();
+            self.store.note_refused(state.ledger_id, stops_now);
             // Its rows are read until they are right again.
             self.store.forget_smaller_trees(state.ledger_id, u64::MAX);
             // The service wrote this head, and may have acknowledged its events.
             let sealed = sealed.map(|head| memory.acknowledge(origin.as_str(), head));
             sealed.transpose().map_err(AppError::internal)?;
         }
+        self.store
+            .note_size(state.ledger_id, memory.get(origin.as_str()).unsigned_size());
         self.signing.note(state.ledger_id, &origin, &next);
         Ok(next)
     }

@@ -8,13 +8,9 @@ use crate::redaction::{EngineInUse, ProjectRules};
 use crate::service::AuditLog;
 use crate::settings::Settings;
 use audit_domain::{Actor, Clock, ContentSalt, Context, Entropy, Environment, EventId, ProjectId, Stamp};
-use audit_store::{NewEvent, StoreError, Writer};
+use audit_store::{NewEvent, Writer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-const fn is_of_forged_head(error: &AppError) -> bool {
-    matches!(error, AppError::Unavailable(StoreError::ForgedHead { .. }))
-}
 
 /// What the events of a request need: everything that may not be read or compiled in a transaction.
 pub(crate) struct Recorder {
@@ -43,8 +39,8 @@ impl Recorder {
         })
     }
 
-    /// Appends events to the live log of a project, whose configuration the transaction has locked. Where that log takes no events
-    /// because its head was tampered with, those of a change that takes access away are appended to the log of test events, and
+    /// Appends events to the live log of a project, whose configuration the transaction has locked. Where that log takes no events,
+    /// those of a change that takes access away are appended to the log of test events, and
     /// if that takes none either, to no log: who can change a head must not be able to keep a stolen key valid.
     ///
     /// # Errors
@@ -63,7 +59,7 @@ impl Recorder {
             self.append(writer, &project, Environment::Live, events),
             displaced,
         ) {
-            (Err(error), Some(events)) if is_of_forged_head(&error) => events,
+            (Err(AppError::LogStopped(_)), Some(events)) => events,
             (outcome, _) => return outcome,
         };
         let names: Vec<String> = refused.iter().map(ToString::to_string).collect();
@@ -73,7 +69,7 @@ impl Recorder {
             Ok(()) => log::error!(
                 "{names}, by {actor}, is in the log of test events of the project {project_id}: its live log takes no events"
             ),
-            Err(error) if is_of_forged_head(&error) => {
+            Err(AppError::LogStopped(_)) => {
                 log::error!(
                     "{names}, by {actor}, is in no log: those of the project {project_id} take no events"
                 );

@@ -1,12 +1,14 @@
-//! `log repair`: writes the heads again that the service did not write, after it has verified their events.
+//! `log repair`: writes the heads again that the service did not write, after it has verified their events, and the tiles that are not
+//! those of a head that it wrote.
 
+use super::tree::Tree;
 use super::{Verification, VerifyOptions, head_key, trusted_keys};
 use crate::error::{AppError, Result};
 use crate::log::{Remembered, StoredMapSecret};
 use crate::service::AuditLog;
 use audit_domain::{Envelope, ProjectId, Stamp};
-use audit_ledger::{Frontier, Hash, HeadKey, TreeHead};
-use audit_store::{Reader, RepairedHead, StoredLedger};
+use audit_ledger::{Frontier, Hash, HeadKey, Tile, TreeHead};
+use audit_store::{LedgerId, Reader, RepairedHead, StoreError, StoredLedger};
 use std::collections::HashMap;
 
 /// The number of events of one read.
@@ -25,7 +27,7 @@ pub struct RepairOptions {
     pub accepts_unsigned: bool,
 }
 
-/// What was found of a head that the service did not write.
+/// What was found of a head that the service did not write, or of a log with other tiles than those of its head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairReport {
     /// Project and environment.
@@ -34,17 +36,23 @@ pub struct RepairReport {
     pub events: u64,
     /// The size of the last checkpoint that its events were compared with.
     pub signed: u64,
-    /// The columns that were not those of the events.
+    /// The columns that were not those of the events, or the tiles.
     pub found: String,
-    /// Why the head was not repaired.
+    /// Why nothing was repaired.
     pub refused: Option<String>,
 }
 
-/// The heads that the service did not write.
+/// What is to be written again.
+enum Repair {
+    Head(RepairedHead),
+    /// The tiles of a ledger.
+    Tiles(LedgerId),
+}
+
+/// What is wrong and can be computed from the events.
 #[derive(Default)]
 struct Repairs {
-    /// To be written again.
-    repaired: Vec<(RepairReport, RepairedHead)>,
+    repaired: Vec<(RepairReport, Repair)>,
     refused: Vec<RepairReport>,
 }
 
@@ -54,28 +62,36 @@ struct Events {
     /// The roots at the sizes of signed heads.
     roots: HashMap<u64, Hash>,
     last: Option<Stamp>,
+    /// The stored tiles are those of the tree.
+    are_tiles_right: bool,
 }
 
 impl AuditLog {
-    /// Writes the heads again that the service did not write, if their events continue the last checkpoint.
+    /// Writes the heads again that the service did not write, if their events continue the last checkpoint, and tiles that are not
+    /// those of a head that it wrote, if the events are.
     ///
     /// # Errors
     /// When the database cannot be read or written.
     pub fn repair_log(&self, options: &RepairOptions) -> Result<Vec<RepairReport>> {
         let mut reports = Vec::new();
-        let Repairs { repaired, refused } =
-            self.store.query(|reader| self.heads_to_repair(reader, options))?;
+        let Repairs { repaired, refused } = self.store.query(|reader| self.repairs(reader, options))?;
         reports.extend(refused);
         let now = self.clock.now();
-        for (report, head) in repaired {
-            self.store
-                .write(move |writer| writer.repair_head(&head, now).map_err(AppError::from))?;
+        for (report, repair) in repaired {
+            let found = report.found.clone();
+            self.store.write(move |writer| {
+                let repaired = match &repair {
+                    Repair::Head(head) => writer.repair_head(head, now),
+                    Repair::Tiles(ledger_id) => writer.repair_tiles(*ledger_id, &found, now),
+                };
+                repaired.map_err(AppError::from)
+            })?;
             reports.push(report);
         }
         Ok(reports)
     }
 
-    fn heads_to_repair(&self, reader: &mut Reader<'_>, options: &RepairOptions) -> Result<Repairs> {
+    fn repairs(&self, reader: &mut Reader<'_>, options: &RepairOptions) -> Result<Repairs> {
         let scope = VerifyOptions {
             encryption: self.settings.encryption.clone(),
             known: options.known.clone(),
@@ -98,9 +114,10 @@ impl AuditLog {
         };
         let mut repairs = Repairs::default();
         for ledger in reader.stored_ledgers(options.project_id)? {
-            if !ledger.is_sealed(&of_heads) {
-                let signed = verification.signed_heads(&ledger);
-                repairs.add(reader, &ledger, &signed, options.accepts_unsigned)?;
+            let signed = verification.signed_heads(&ledger);
+            match ledger.is_sealed(&of_heads) {
+                true => repairs.add_tiles(reader, &ledger, &signed)?,
+                false => repairs.add(reader, &ledger, &signed, options.accepts_unsigned)?,
             }
         }
         Ok(repairs)
@@ -145,8 +162,42 @@ impl Repairs {
             last: events.last,
             found: report.found.clone(),
         };
-        self.repaired.push((report, head));
+        self.repaired.push((report, Repair::Head(head)));
         Ok(())
+    }
+
+    /// Decides on the tiles of a ledger whose head the service wrote. Other faults are those of `log verify`.
+    fn add_tiles(
+        &mut self,
+        reader: &mut Reader<'_>,
+        ledger: &StoredLedger,
+        signed: &[TreeHead],
+    ) -> Result<()> {
+        let largest = signed.iter().map(|head| head.size).max().unwrap_or(0);
+        let Ok(events) = read_events(reader, ledger, signed)? else {
+            return Ok(());
+        };
+        let is_whole = wrong_columns(ledger, &events).is_empty();
+        if is_whole && !events.are_tiles_right && why_not(&events, signed, largest, true).is_none() {
+            let report = RepairReport {
+                name: format!("{}/{}", ledger.project_id, ledger.environment),
+                events: events.tree.size,
+                signed: largest,
+                found: "not those of the events: tiles".to_owned(),
+                refused: None,
+            };
+            self.repaired.push((report, Repair::Tiles(ledger.ledger_id)));
+        }
+        Ok(())
+    }
+}
+
+/// Whether this tile is stored.
+fn is_stored(reader: &mut Reader<'_>, ledger_id: LedgerId, tile: &Tile) -> Result<bool> {
+    match reader.log_tile_of_tree(ledger_id, tile.id()) {
+        Ok(stored) => Ok(stored.as_ref() == Some(tile)),
+        Err(StoreError::Damaged { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -157,7 +208,8 @@ fn read_events(
     signed: &[TreeHead],
 ) -> Result<Result<Events, String>> {
     let log = ledger.log_name();
-    let mut tree = Frontier::new();
+    let (mut tree, mut full) = (Frontier::new(), Tree::default());
+    let mut are_tiles_right = reader.stray_tiles(ledger.ledger_id, 1)?.is_empty();
     let mut roots = HashMap::new();
     let mut last: Option<Stamp> = None;
     loop {
@@ -186,7 +238,11 @@ fn read_events(
                 received_at: envelope.received_at,
             };
             last = Some(stamp.latest(last));
-            tree.append(Hash::of_event(&content_hash));
+            let leaf = Hash::of_event(&content_hash);
+            for tile in full.append(leaf)? {
+                are_tiles_right = are_tiles_right && is_stored(reader, ledger.ledger_id, &tile)?;
+            }
+            tree.append(leaf);
             note_root(&tree, &mut roots);
         }
     }
@@ -194,11 +250,12 @@ fn read_events(
         tree: tree.head(),
         roots,
         last,
+        are_tiles_right,
     }))
 }
 
 /// The columns of a head that are not those of the events.
-fn differences(ledger: &StoredLedger, events: &Events) -> String {
+fn wrong_columns(ledger: &StoredLedger, events: &Events) -> Vec<&'static str> {
     let edge = ledger.frontier.as_deref().map(Frontier::decode);
     let is_own_edge = match edge {
         None => events.tree.size == 0,
@@ -216,8 +273,13 @@ fn differences(ledger: &StoredLedger, events: &Events) -> String {
         ),
         ("frontier", is_own_edge),
     ];
-    let wrong = columns.iter().filter(|(_, is_own)| !is_own);
-    let wrong: Vec<&str> = wrong.map(|(name, _)| *name).collect();
+    let wrong = columns.into_iter().filter(|(_, is_own)| !is_own);
+    wrong.map(|(name, _)| name).collect()
+}
+
+/// What is wrong with a head.
+fn differences(ledger: &StoredLedger, events: &Events) -> String {
+    let wrong = wrong_columns(ledger, events);
     match wrong.is_empty() {
         true => "its name or its code was changed".to_owned(),
         false => format!("not those of the events: {}", wrong.join(", ")),

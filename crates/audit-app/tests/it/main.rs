@@ -1,4 +1,5 @@
 //! The use cases of the service, on embedded SQLite.
 
+mod sequences;
 mod signing;
 mod tenant_maps;

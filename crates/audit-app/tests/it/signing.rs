@@ -77,7 +77,7 @@ pub(crate) fn open(folder: &Path) -> Arc<AuditLog> {
     open_as(folder, "one")
 }
 
-fn open_as(folder: &Path, process: &str) -> Arc<AuditLog> {
+pub(crate) fn open_as(folder: &Path, process: &str) -> Arc<AuditLog> {
     open_with(folder, process, Settings::default())
 }
 
@@ -139,7 +139,7 @@ fn store(service: &Arc<AuditLog>, project: ProjectId, environment: Environment) 
 }
 
 /// Signs the ledgers that no process has signed, as at the start of a process.
-fn sign_unsigned(service: &Arc<AuditLog>) {
+pub(crate) fn sign_unsigned(service: &Arc<AuditLog>) {
     let mut after = service.sign_unsigned(None, None).expect("ledgers are signed");
     while after.is_some() {
         after = service.sign_unsigned(after, None).expect("ledgers are signed");

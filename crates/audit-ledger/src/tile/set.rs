@@ -1,7 +1,7 @@
 //! Tiles of one tree from which proofs are built.
 
 use super::{Tile, TileId, tile_hashes_below};
-use crate::{Hash, Subtree};
+use crate::{Frontier, Hash, Subtree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The tiles for a proof. [`Self::needed`] lists them; fetch all of them at once, then build the proof with
@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, Default)]
 pub struct TileSet {
     tiles: BTreeMap<(u8, u64), Tile>,
+    /// The edge of the tree, if it is known.
+    edge: BTreeMap<Subtree, Hash>,
 }
 
 /// No tile of the set has a hash that is needed.
@@ -35,6 +37,15 @@ impl TileSet {
         ids.collect()
     }
 
+    /// No tiles, and the edge of a tree: a proof at that size needs no tile for the hashes that are in it, such as those of the last
+    /// leaves.
+    pub fn with_edge(tree: &Frontier) -> Self {
+        Self {
+            edge: tree.edge().collect(),
+            ..Self::default()
+        }
+    }
+
     /// Adds a tile. If the set has a tile at the same level and index, the wider one stays: it has all hashes of the
     /// narrower one.
     pub fn insert(&mut self, tile: Tile) {
@@ -45,11 +56,14 @@ impl TileSet {
         }
     }
 
-    /// The hash of a subtree, computed within the tile that has it.
+    /// The hash of a subtree: that of the edge, or computed within the tile that has it.
     ///
     /// # Errors
     /// [`MissingTile`] if that tile is not in the set or not wide enough.
     pub fn hash(&self, subtree: Subtree) -> Result<Hash, MissingTile> {
+        if let Some(hash) = self.edge.get(&subtree) {
+            return Ok(*hash);
+        }
         let (level, hashes) = tile_hashes_below(subtree);
         let position = (level, hashes.start / u64::from(TileId::WIDTH_MAX));
         let tile = self.tiles.get(&position);

@@ -73,7 +73,9 @@ pub(crate) fn append_one<S: AppendSession>(
     request: AppendRequest,
     now: Timestamp,
 ) -> AppendOutcome {
-    let ledgers = BTreeSet::from([request.destination.ledger_id]);
+    let ledger_id = request.destination.ledger_id;
+    session.heads()?.unsigned.check(ledger_id)?;
+    let ledgers = BTreeSet::from([ledger_id]);
     let before = read_before(session, &ledgers, now.utc_day())?;
     let plan = append_requests(session, vec![request], before)?;
     let mut outcomes = plan.outcomes;

@@ -21,7 +21,7 @@ use audit_domain::{
     Comparison, Environment, EventId, HashedRecord, IdempotencyWindow, Month, SentDigest, Stamp, Timestamp,
 };
 use audit_ledger::{Frontier, Growth, Hash};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Deliveries that the commit of a request writes with its alerts, at most: those of a few alerts are there at once, and those of
@@ -109,13 +109,22 @@ pub(crate) struct KnownEvent {
     pub(crate) digest: SentDigest,
 }
 
+/// Why a ledger is not appended to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefusedHead {
+    /// The service did not write its head.
+    Forged,
+    /// It has fewer events than were acknowledged when it could not be signed.
+    CutOff,
+}
+
 /// The stored state that the requests of a commit depend on.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
     /// The heads of the ledgers that are appended to.
     pub(crate) heads: HashMap<LedgerId, Head>,
-    /// The ledgers whose heads the service did not write.
-    pub(crate) forged: BTreeSet<LedgerId>,
+    /// The ledgers that are not appended to.
+    pub(crate) refused: BTreeMap<LedgerId, RefusedHead>,
     /// The idempotency keys of the requests that are stored already, each with its newest event. The planner ignores those
     /// outside of the window.
     pub(crate) keys: KnownKeys,
@@ -265,9 +274,11 @@ impl Plan {
     /// Adds all events of a request or, when it is refused, none.
     fn add(&mut self, request: AppendRequest) -> AppendOutcome {
         let ledger_id = request.destination.ledger_id;
-        if self.after.forged.contains(&ledger_id) {
-            return Err(StoreError::ForgedHead {
-                ledger_id: ledger_id.0,
+        if let Some(refused) = self.after.refused.get(&ledger_id) {
+            let ledger_id = ledger_id.0;
+            return Err(match refused {
+                RefusedHead::Forged => StoreError::ForgedHead { ledger_id },
+                RefusedHead::CutOff => StoreError::Unsigned { ledger_id },
             });
         }
         let Some(mut head) = self.after.heads.remove(&ledger_id) else {

@@ -13,7 +13,7 @@ use super::statements::{FindGroups, FindHeads, FindKeys, InsertActions, PutGroup
 use super::{AppendMemory, Memory, PostgresSession, partitions};
 use crate::alerts::NewAlertRow;
 use crate::append::alert_groups::{self as groups, AlertGroups};
-use crate::append::plan::{self, Before, Head, KnownKey, LedgerMonth, Plan};
+use crate::append::plan::{self, Before, Head, KnownKey, LedgerMonth, Plan, RefusedHead};
 use crate::append::{
     AppendOutcome, AppendRequest, AppendSession, FailedCommit, KeyHash, KnownKeys, LedgerId, commit_waiting,
     inline::append_one, ledgers_of, requests_of, write_tiles_and_alerts,
@@ -146,6 +146,14 @@ fn expect_heads(
             (id, row, months.map(read_month).collect())
         });
         before.add_heads(&*session.heads()?, rows, day);
+    }
+    if before
+        .refused
+        .values()
+        .any(|refused| *refused == RefusedHead::CutOff)
+    {
+        // Another writer may have extended and signed the ledger since it was read.
+        return Ok(None);
     }
     Ok(Some(before))
 }

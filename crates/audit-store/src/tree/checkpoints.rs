@@ -194,6 +194,17 @@ impl Reader<'_> {
         Ok(ScannedLedgers::of(ids, &part))
     }
 
+    /// All ledgers, and their names within the deployment.
+    pub fn ledger_names(&mut self) -> Result<Vec<(LedgerId, String)>> {
+        let rows: Vec<(i64, String, String)> = ledgers::table
+            .select((ledgers::id, ledgers::project_id, ledgers::environment))
+            .load(self.session())?;
+        let named = |(id, project_id, environment): (i64, String, String)| {
+            (LedgerId(id), name_of(&project_id, &environment))
+        };
+        Ok(rows.into_iter().map(named).collect())
+    }
+
     /// The ledgers behind `after` that have events. Looks at a part of all ledgers, as [`Self::unsigned_ledgers`] does.
     pub fn ledgers_with_events(&mut self, after: Option<LedgerId>) -> Result<ScannedLedgers> {
         let part = scanned_part(self.session(), after)?;

@@ -1,11 +1,11 @@
-//! Writing a head again whose code is wrong, after its events were verified.
+//! Writing a head again whose code is wrong, after its events were verified, and tiles that are not those of a right head.
 
 use super::{TreeSession, content_hashes, full_tiles_of, store_tile};
 use crate::access::Writer;
 use crate::append::LedgerId;
 use crate::database::{on_either, select_for_update};
 use crate::error::{Result, StoreError};
-use crate::ledgers::{heads_of, name_of};
+use crate::ledgers::{SEALED_COLUMNS, SealedColumns, heads_of, name_of};
 use crate::schema::{ledgers, log_repairs, log_tiles};
 use audit_domain::{Stamp, Timestamp};
 use audit_ledger::{Frontier, Growth, Hash, SealedHead, TreeHead};
@@ -39,9 +39,7 @@ impl Writer<'_> {
             .select((ledgers::project_id, ledgers::environment));
         let (project_id, environment): (String, String) =
             select_for_update!(self.session(), row, get_result)?;
-        diesel::delete(log_tiles::table.filter(log_tiles::ledger_id.eq(ledger_id.0)))
-            .execute(self.session())?;
-        let frontier = on_either!(self.session(), session => build(session, ledger_id, repaired.tree.size))?;
+        let frontier = self.rebuild_tiles(ledger_id, repaired.tree.size)?;
         if frontier.head() != repaired.tree {
             return Err(StoreError::Damaged { what: "log" });
         }
@@ -65,16 +63,50 @@ impl Writer<'_> {
                 ledgers::head_code.eq(code.as_slice()),
             ))
             .execute(self.session())?;
+        self.record_repair(ledger_id, size, &repaired.found, now)?;
+        // It may be that of other events, and is computed again when it is needed.
+        self.delete_tenant_map(ledger_id)
+    }
+
+    /// Writes the tiles of a ledger again, from the content hashes of its events, and records it. The ledger takes no events meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError::ForgedHead`] when the service did not write its head, [`StoreError::Damaged`] when the events are not those of
+    /// the head; when the database cannot be written.
+    pub fn repair_tiles(&mut self, ledger_id: LedgerId, found: &str, now: Timestamp) -> Result<()> {
+        type Row = ((String, String), SealedColumns);
+        let row = ledgers::table
+            .find(ledger_id.0)
+            .select(((ledgers::project_id, ledgers::environment), SEALED_COLUMNS));
+        let ((project_id, environment), sealed): Row = select_for_update!(self.session(), row, get_result)?;
+        let name = name_of(&project_id, &environment);
+        let edge = heads_of(self.session())?.edge(ledger_id.0, &name, &sealed);
+        let edge = edge.ok_or(StoreError::ForgedHead {
+            ledger_id: ledger_id.0,
+        })?;
+        if self.rebuild_tiles(ledger_id, edge.size())? != edge {
+            return Err(StoreError::Damaged { what: "log" });
+        }
+        self.record_repair(ledger_id, edge.size().cast_signed(), found, now)
+    }
+
+    /// Replaces all tiles of a ledger, whose head is locked, by those of the tree over its first events, and returns that tree.
+    fn rebuild_tiles(&mut self, ledger_id: LedgerId, size: u64) -> Result<Frontier> {
+        diesel::delete(log_tiles::table.filter(log_tiles::ledger_id.eq(ledger_id.0)))
+            .execute(self.session())?;
+        on_either!(self.session(), session => build(session, ledger_id, size))
+    }
+
+    fn record_repair(&mut self, ledger_id: LedgerId, size: i64, found: &str, now: Timestamp) -> Result<()> {
         diesel::insert_into(log_repairs::table)
             .values((
                 log_repairs::ledger_id.eq(ledger_id.0),
                 log_repairs::repaired_at.eq(now.as_micros()),
                 log_repairs::size.eq(size),
-                log_repairs::found.eq(&repaired.found),
+                log_repairs::found.eq(found),
             ))
             .execute(self.session())?;
-        // It may be that of other events, and is computed again when it is needed.
-        self.delete_tenant_map(ledger_id)
+        Ok(())
     }
 }
 

@@ -6,8 +6,8 @@
 //! noticed by signing as well, and not by the next proof or `log verify` only.
 //!
 //! The rows that count are the content hashes of the events that are in no full tile of the last signed tree, whose edge the node
-//! remembers: they lead to that tree and on to the new one, or the log is not signed. Stored tiles are read only where a node has not signed the log itself, so that somebody who
-//! changes or plants a tile does not keep a log from being signed.
+//! remembers: they lead to that tree and on to the new one, or the log is not signed. Stored tiles are read only where a node has not signed
+//! the log itself, so that somebody who changes or plants a tile does not keep a log from being signed.
 
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
@@ -132,15 +132,11 @@ impl AuditLog {
         if earlier.size == tree.size() {
             return Err(AppError::inconsistent(HistoryError::Fork { size: earlier.size }));
         }
-        self.tile_roots.retried(ledger_id, || {
-            let prove = |reader: &mut Reader<'_>| {
-                self.prove_consistency(reader, ledger_id, earlier.size, tree.size())
-            };
-            let proof = self.store.query(prove)?;
-            earlier
-                .check_successor(&tree.head(), &proof)
-                .map_err(AppError::inconsistent)
-        })
+        let head = tree.head();
+        let proof = self.prove_consistency(ledger_id, earlier.size, head.size, &head, Some(tree))?;
+        earlier
+            .check_successor(&head, &proof)
+            .map_err(AppError::inconsistent)
     }
 }
 

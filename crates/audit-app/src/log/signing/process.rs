@@ -4,7 +4,7 @@ use super::super::memory::SignerMemory;
 use super::Next;
 use super::evidence::Turns;
 use crate::error::{AppError, Result};
-use audit_ledger::Origin;
+use audit_ledger::{Frontier, Origin};
 use audit_store::LedgerId;
 use parking_lot::Mutex;
 use std::collections::btree_map::Entry;
@@ -59,6 +59,12 @@ impl Signing {
     /// The last checkpoint of a log that this node has signed or seen published.
     pub(in crate::log) fn known(&self, origin: &Origin) -> Option<Arc<str>> {
         self.memory.as_ref()?.note(origin.as_str())
+    }
+
+    /// The tree of the last checkpoint of a log that this node has signed or seen published.
+    pub(in crate::log) fn signed_tree(&self, origin: &Origin) -> Option<Frontier> {
+        let known = self.memory.as_ref()?.get(origin.as_str());
+        known.signed.map(|signed| signed.tree)
     }
 
     /// Some of the last notes of logs whose origin begins like this.

@@ -3,9 +3,9 @@
 use super::rounds::{Outcome, Published};
 use super::{AskedWitness, LOGGED_REFUSALS_MAX, WitnessReply, Witnessing};
 use crate::error::Result;
+use crate::log::head_of;
 use crate::service::AuditLog;
 use audit_ledger::{AddCheckpoint, ConsistencyProof};
-use audit_store::LedgerId;
 
 /// How often one request is repeated with the size that the witness has.
 const CONFLICTS_MAX: u32 = 3;
@@ -43,7 +43,7 @@ impl AuditLog {
         for _ in 0..CONFLICTS_MAX {
             let request = AddCheckpoint {
                 old_size,
-                consistency: self.proof_for_witness(*ledger_id, old_size, *size)?,
+                consistency: self.proof_for_witness(published, old_size)?,
                 checkpoint: note.clone(),
             };
             let reply = match self.witnessing.send(witness, &request.to_string()) {
@@ -83,15 +83,13 @@ impl AuditLog {
         Ok(witness.refused(409, published, &reason))
     }
 
-    fn proof_for_witness(&self, ledger_id: LedgerId, from: u64, to: u64) -> Result<ConsistencyProof> {
-        if from == 0 || from == to {
+    fn proof_for_witness(&self, published: &Published, from: u64) -> Result<ConsistencyProof> {
+        if from == 0 || from == published.size {
             return Ok(ConsistencyProof::from_hashes(Vec::new()));
         }
         let _turn = self.witnessing.proving.lock();
-        self.store.query(|reader| {
-            self.tile_roots.check(reader, ledger_id)?;
-            self.prove_consistency(reader, ledger_id, from, to)
-        })
+        let head = head_of(&published.note)?;
+        self.prove_consistency(published.ledger_id, from, published.size, &head, None)
     }
 }
 
