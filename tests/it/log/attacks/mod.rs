@@ -5,8 +5,8 @@
 //! All edits of one situation are made on one deployment, each on a log of its own. So one start, one growth and one `log verify` serve
 //! all of them, and each edit is shown to harm no other log.
 //!
-//! `AUDIT_TEST_ATTACKS=full` runs all situations; otherwise a part of them runs. `AUDIT_UPDATE_SNAPSHOT=1`, with all situations, writes
-//! the tables.
+//! `AUDIT_TEST_ATTACKS=full` makes all edits in all situations; otherwise a part of the edits is made, in one of them.
+//! `AUDIT_UPDATE_SNAPSHOT=1`, with all of them, writes the tables.
 
 mod document;
 mod edit;
@@ -20,6 +20,7 @@ use audit_tests::process::Exit;
 use audit_tests::{
     Client, Database, DatabaseKind, Organization, Server, command_line_with, event_with, temporary_directory,
 };
+use document::is_full;
 use edit::{Attacked, Edit};
 use edits::edits;
 use observers::{Observation, auditor_state, is_intact};
@@ -37,6 +38,8 @@ const TILED: usize = 17;
 const PARTIAL: usize = 260;
 /// An event with an idempotency key.
 const KEYED: usize = 51;
+/// One edit of so many is made by default.
+const PART: usize = 3;
 /// Events that are stored after an edit.
 const GROWTH: usize = 60;
 
@@ -253,8 +256,12 @@ impl Deployment {
                 self.database.url(),
             ];
             let finished = command_line_with(&arguments, &[(STATE_DIRECTORY, text_of(&self.memory))]);
-            // Some logs cannot be repaired.
-            assert_eq!(finished.exit, Exit::Code(1), "{finished:?}");
+            // Of all edits, some leave a log that cannot be repaired.
+            let is_expected = match is_full() {
+                true => finished.exit == Exit::Code(1),
+                false => [Exit::Code(0), Exit::Code(1)].contains(&finished.exit),
+            };
+            assert!(is_expected, "{finished:?}");
         }
     }
 
@@ -360,9 +367,17 @@ fn observe(base: &Deployment, edits: &[Edit], situation: Situation) -> Vec<Optio
     observed
 }
 
+/// The edits that run on a database: a part of them, another one on each, or all.
+fn edits_of(kind: DatabaseKind) -> Vec<Edit> {
+    let first = usize::from(kind == DatabaseKind::Postgres);
+    let every = if is_full() { 1 } else { PART };
+    let chosen = edits().into_iter().skip(first % every).step_by(every);
+    chosen.collect()
+}
+
 /// The rows of one database, with the cells of the situations that run.
 fn run(table: &Table, kind: DatabaseKind) -> Vec<Row> {
-    let edits = edits();
+    let edits = edits_of(kind);
     let base = Deployment::shared(kind, edits.len() + 1);
     let mut rows: Vec<Row> = edits
         .iter()
