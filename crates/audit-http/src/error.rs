@@ -12,7 +12,7 @@ use serde::Serialize;
 
 /// Seconds after which a client should try again when the service is busy.
 const RETRY_AFTER_SECONDS: u64 = 1;
-/// The same where somebody has to do something first.
+/// Seconds after which a client should send events again to a log that the operator has to verify first.
 const STOPPED_RETRY_AFTER_SECONDS: u64 = 30;
 
 /// Why a request failed.

@@ -1,7 +1,7 @@
 //! The ledgers that have grown since they were signed last, and those that take no events until they are signed.
 //!
-//! An event that was acknowledged and is in no signed checkpoint can be removed by somebody with the database, and only the memory of
-//! the processes that know it says so. So a ledger that cannot be signed takes events for a limited time only.
+//! An attacker with write access to the database can remove an event that was acknowledged and is in no signed checkpoint. Only a node
+//! that remembers it notices that. So a ledger that cannot be signed takes events for a limited time only.
 
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};

@@ -351,9 +351,9 @@ impl AuditLog {
             // The service wrote this head, and may have acknowledged its events.
             let sealed = sealed.map(|head| memory.acknowledge(origin.as_str(), head));
             sealed.transpose().map_err(AppError::internal)?;
+            let unsigned_size = memory.get(origin.as_str()).unsigned_size();
+            self.store.note_size(state.ledger_id, unsigned_size);
         }
-        self.store
-            .note_size(state.ledger_id, memory.get(origin.as_str()).unsigned_size());
         self.signing.note(state.ledger_id, &origin, &next);
         Ok(next)
     }
