@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Verifies that a tenant's events are complete: none was left out, added, changed or moved.
 
-    python3 completeness.py completeness.json events.jsonl "$(cat key.txt)"
+    python3 completeness.py completeness.json events.jsonl "$(cat key.txt)" [LOG TENANT]
 
 completeness.json is a response of GET /log/completeness, events.jsonl the tenant's events in the order of the feed, one on each line. The
-key is the deployment's, from another channel. Needs Python 3 and openssl, and no code of the service.
+key is the deployment's, from another channel; LOG and TENANT are the log and the tenant that the document must be of. Of the events only
+their content hashes are compared. Needs Python 3 and openssl, and no code of the service.
 """
 import base64
+import datetime
 import hashlib
 import json
 import subprocess
@@ -19,6 +21,19 @@ def require(condition, reason):
         sys.exit(f"REFUSED: {reason}")
 
 
+def decoded(text):
+    """From base64 as RFC 4648 has it, in its only form."""
+    require(isinstance(text, str), "a hash is not a text")
+    data = base64.b64decode(text, validate=True)
+    require(base64.b64encode(data).decode() == text, "a text has unused bits of base64")
+    return data
+
+
+def members(pairs):
+    require(len(dict(pairs)) == len(pairs), "a member is there twice")
+    return dict(pairs)
+
+
 def sha256(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
 
@@ -26,12 +41,12 @@ def sha256(*parts):
 def verified(note, key):
     """The text of a note that the key has signed (C2SP signed-note)."""
     name, key_id, key = key.split("+", 2)
-    key = base64.b64decode(key, validate=True)
+    key = decoded(key)
     require(len(key) == 33 and key[0] == 1, "the key is not an Ed25519 key")
     require(sha256(name.encode(), b"\n", key)[:4].hex() == key_id, "the key id is not that of the key")
     text, signatures = note.rsplit("\n\n", 1)
     lines = [line.split(" ") for line in signatures.rstrip("\n").split("\n")]
-    lines = [base64.b64decode(line[2], validate=True) for line in lines if line[:2] == ["\u2014", name]]
+    lines = [decoded(line[2]) for line in lines if line[:2] == ["\u2014", name]]
     lines = [line for line in lines if line[:4].hex() == key_id]
     require(len(lines) == 1, "a note is not signed by the key")
     with tempfile.TemporaryDirectory() as folder:
@@ -45,6 +60,19 @@ def verified(note, key):
         require(result.returncode == 0, "a signature is not valid")
     require(text.startswith(name + "/"), "a log is not one of the key's owner")
     return text.split("\n")
+
+
+# How old an event is at most that a document may lack.
+UNSIGNED_MAX = datetime.timedelta(seconds=60)
+
+
+def time(text):
+    return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%f%z")
+
+
+def received(event):
+    """When the log received an event: the time of its claim, or else that of receipt."""
+    return time(event.get("claimed_at", event["received_at"]))
 
 
 def root_of(leaves):
@@ -62,31 +90,33 @@ def root_of(leaves):
     return node
 
 
-require(len(sys.argv) == 4, "usage: completeness.py COMPLETENESS EVENTS KEY")
+require(len(sys.argv) in (4, 6), "usage: completeness.py COMPLETENESS EVENTS KEY [LOG TENANT]")
 with open(sys.argv[1], encoding="utf-8") as file:
-    proof = json.load(file)
+    proof = json.load(file, object_pairs_hook=members)
 with open(sys.argv[2], encoding="utf-8") as file:
-    events = [json.loads(line) for line in file if line.strip()]
-key = sys.argv[3].strip()
+    events = [json.loads(line, object_pairs_hook=members) for line in file if line.strip()]
+key, expected = sys.argv[3].strip(), sys.argv[4:]
 
 # The map of all tenants: which log, when it was signed, its root.
 head = verified(proof["map"], key)
 require(head[0].endswith("/tenants"), "the note is not that of a map of tenants")
-signed_at, map_root = head[1], base64.b64decode(head[2], validate=True)
+signed_at, map_root = head[1], decoded(head[2])
+require(not expected or head[0] == expected[0] + "/tenants", "it is of another log")
 
 # The label of the tenant, which names its log.
 tenant_id = proof["tenant_id"]
-label = sha256(b"audit tenant 1\n", base64.b64decode(proof["salt"], validate=True), tenant_id.encode())
+require(not expected or tenant_id == expected[1], "it is of another tenant")
+label = sha256(b"audit tenant 1\n", decoded(proof["salt"]), tenant_id.encode())
 if "checkpoint" in proof:
     log, size, root = verified(proof["checkpoint"], key)
     require(log == f"{head[0]}/{label.hex()}", "the checkpoint is that of another tenant or log")
     require(len(head) == 4, "the map says that the tenant has no events")
-    size, root = int(size), base64.b64decode(root, validate=True)
+    size, root = int(size), decoded(root)
     # The tenant's leaf leads to the root of the map.
     node, position = sha256(b"\0", label, size.to_bytes(8, "big"), root), int.from_bytes(label[:8], "big")
     require(len(proof["path"]) == 64, "the path does not have 64 hashes")
     for sibling in proof["path"]:
-        sibling = base64.b64decode(sibling, validate=True)
+        sibling = decoded(sibling)
         node = sha256(b"\1", sibling, node) if position % 2 else sha256(b"\1", node, sibling)
         position //= 2
     require(node == map_root, "the tenant's log is not in the map")
@@ -97,6 +127,8 @@ else:
 # The events: those behind the signed size are newer than the proof.
 require(all(event["tenant_id"] == tenant_id for event in events), "an event is of another tenant")
 require(len(events) >= size, f"the tenant has {size} events, and {len(events)} are here: {size - len(events)} left out")
+late = [event for event in events[size:] if received(event) < time(signed_at) - UNSIGNED_MAX]
+require(not late, "it lacks an event that the log received before it was signed")
 leaves = [sha256(b"\0", bytes.fromhex(event["content_hash"].removeprefix("sha256:"))) for event in events[:size]]
 require(root_of(leaves) == root, "the events are not those of the tenant, or not in the order of the feed")
 print(f"{size} events of the tenant {tenant_id} are complete at {signed_at} in the log {head[0].removesuffix('/tenants')}")

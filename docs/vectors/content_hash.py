@@ -48,6 +48,11 @@ def values(event, paths):
     return "\n".join(map(value, paths)).encode()
 
 
+def open_values(event):
+    """The fields that every reader sees."""
+    return values(event, OPEN + ["claimed_at"] * ("claimed_at" in event))
+
+
 def salts(content_salt):
     """The salt of each part, by its name."""
     halves = []
@@ -65,7 +70,7 @@ def part_hash(event, name, salt):
 def content_hash(event, content_salt, log):
     """Of an event that the reader sees as a whole. `log` is "<project id>/<environment>"."""
     hashes = [part_hash(event, name, salt) for name, salt in salts(content_salt).items()]
-    return sha256(b"\3", log.encode(), b"\n", *hashes, values(event, OPEN))
+    return sha256(b"\3", log.encode(), b"\n", *hashes, open_values(event))
 
 
 def content_hash_of_parts(event, parts, log):
@@ -76,7 +81,7 @@ def content_hash_of_parts(event, parts, log):
         proof = {kind: bytes.fromhex(text) for kind, text in parts[name].items()}
         assert list(proof) in (["salt"], ["hash"])
         hashes.append(proof["hash"] if "hash" in proof else part_hash(event, name, proof["salt"]))
-    return sha256(b"\3", log.encode(), b"\n", *hashes, values(event, OPEN))
+    return sha256(b"\3", log.encode(), b"\n", *hashes, open_values(event))
 
 
 def log_of(checkpoint):

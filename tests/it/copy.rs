@@ -461,10 +461,13 @@ fn a_damaged_event_is_named_and_the_copy_is_not_served() {
         return;
     };
     let organization = stored(&source, 300);
-    let undamaged = source.copy();
+    let (undamaged, planted) = (source.copy(), source.copy());
     source.execute("UPDATE events SET body = replace(body, 'actor-3', 'actor-9') WHERE seq = 3");
     let refusal = copy(&source, &target, true).refusal();
-    let name = format!("event 3 of {}/live is damaged", organization.project_id);
+    let name = format!(
+        "the source is inconsistent: {}/live: event 3 ",
+        organization.project_id
+    );
     assert!(refusal.contains(&name), "{refusal}");
     assert!(serve_refused(&target, &environment()).contains("unfinished copy"));
 
@@ -472,16 +475,25 @@ fn a_damaged_event_is_named_and_the_copy_is_not_served() {
     let without_key = undamaged.copy();
     without_key.execute("DELETE FROM event_keys");
     let refusal = copy(&without_key, &Database::create(DatabaseKind::Postgres), true).refusal();
-    assert!(refusal.contains("its idempotency key is missing"), "{refusal}");
+    assert!(refusal.contains("the hash of the idempotency key"), "{refusal}");
 
     // The events are right, and the tree over them is not.
     let source = undamaged;
     source.execute("UPDATE log_tiles SET hashes = zeroblob(8192)");
     let target = Database::create(DatabaseKind::Postgres);
     let refusal = copy(&source, &target, true).refusal();
-    assert!(refusal.contains("the copy is inconsistent"), "{refusal}");
+    assert!(refusal.contains("the source is inconsistent"), "{refusal}");
     assert!(serve_refused(&target, &environment()).contains("unfinished copy"));
     drop(Server::start(&source, &environment()));
+
+    // What the copy would leave behind.
+    planted.execute(
+        "INSERT INTO log_tiles (ledger_id, level, tile_index, hashes)
+         SELECT id, 0, 1, zeroblob(8192) FROM ledgers WHERE environment = 'live'",
+    );
+    let target = Database::create(DatabaseKind::Postgres);
+    let refusal = copy(&planted, &target, true).refusal();
+    assert!(refusal.contains("the source is inconsistent"), "{refusal}");
 }
 
 #[test]

@@ -72,7 +72,9 @@ pub fn content_hash(event: &Value, log: &str) -> String {
             [&[2], salt, &[number], values(fields).as_bytes()].concat(),
         ));
     }
-    content.extend(values(&["/id", "/occurred_at", "/received_at", "/tenant_id"]).bytes());
+    let open = ["/id", "/occurred_at", "/received_at", "/tenant_id", "/claimed_at"];
+    let is_claimed = event.get("claimed_at").is_some();
+    content.extend(values(&open[..4 + usize::from(is_claimed)]).bytes());
     let digest = Sha256::digest(&content);
     format!("sha256:{}", base16ct::lower::encode_string(&digest))
 }

@@ -3,6 +3,7 @@
 mod anchor;
 mod archive;
 mod completeness;
+mod layout;
 mod proof;
 
 use crate::printable::printable;

@@ -185,7 +185,9 @@ impl VerifiedIndex {
 /// The event of a finding.
 const fn event_of(finding: &IndexFinding) -> Option<EventPlace> {
     match finding {
-        IndexFinding::OtherTokens { event, .. } | IndexFinding::Unindexed(event) => Some(*event),
+        IndexFinding::OtherTokens { event, .. }
+        | IndexFinding::Unindexed(event)
+        | IndexFinding::UnknownAction(event) => Some(*event),
         IndexFinding::Damaged(_) | IndexFinding::NoEvent { .. } => None,
     }
 }
@@ -206,6 +208,9 @@ fn problem_of(finding: &IndexFinding) -> String {
             format!("segment {segment} has it under other values or words than its own")
         }
         IndexFinding::Unindexed(_) => "it is neither in the index nor in the backlog".to_owned(),
+        IndexFinding::UnknownAction(_) => {
+            "its action is not among those of the log, so a filter with `*` may not find it".to_owned()
+        }
     }
 }
 

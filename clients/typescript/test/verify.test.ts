@@ -17,6 +17,7 @@ import {
   VerificationError,
   type VerificationFailure,
   verifyProof,
+  verifyReceipt,
 } from "audit-server-client/verify";
 import { DOCS } from "./paths.js";
 
@@ -160,6 +161,49 @@ test("a verified event has no field that the proof does not cover", async () => 
     "action", "actor", "category", "context", "id", "idempotency_key", "metadata", "occurred_at", "received_at", "tenant_id",
   ]);
   assert.equal("role" in (verified["actor"] as object), false);
+});
+
+interface Corpus {
+  key: string;
+  documents: { archive: Record<string, string>; receipt: string; receipt_of_viewer: string };
+  cases: { of: string; part: string; what: string; at: number; remove: number; insert: string }[];
+}
+
+test("every change of a receipt is refused, and the receipts are accepted", async () => {
+  const { key, documents, cases } = vectors<Corpus>("refused.json");
+  const changed = (text: string, { at, remove, insert }: Corpus["cases"][number]) => {
+    const characters = [...text];
+    characters.splice(at, remove, insert);
+    return characters.join("");
+  };
+  let count = 0;
+  for (const of of ["receipt", "receipt_of_viewer"] as const) {
+    await verifyReceipt(documents[of], { key });
+    for (const one of cases.filter((one) => one.of === of)) {
+      const receipt = one.part === "text" ? changed(documents[of], one) : documents[of].replace(
+        /(?<=\nextra ).*/,
+        (extra) => Buffer.from(changed(Buffer.from(extra, "base64").toString("utf8"), one)).toString("base64"),
+      );
+      await assert.rejects(verifyReceipt(receipt, { key }), VerificationError, one.what);
+      count += 1;
+    }
+  }
+  assert.ok(count > 200, String(count));
+});
+
+test("the events of an archive are in its log, a claimed one too", async () => {
+  const { key, documents: { archive } } = vectors<Corpus>("refused.json");
+  const lines = (name: string) => archive[name]!.trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
+  const proofs = lines("proofs.jsonl");
+  const claimed: boolean[] = [];
+  for (const [index, { seq, content_hash, content_salt, redacted, ...event }] of lines("events.jsonl").entries()) {
+    const proof = { ...proofs[index], content_hash, content_salt, checkpoint: archive["checkpoint.txt"] } as unknown as ProofOfEvent;
+    const verified = await verifyProof(event, proof, { key });
+    assert.deepEqual(verified.event, event);
+    claimed.push("claimed_at" in verified.event);
+    await refused("content_hash_mismatch", verifyProof({ ...event, claimed_at: "2026-01-01T00:00:00.000Z" }, proof, { key }));
+  }
+  assert.ok(claimed.includes(true) && claimed.includes(false));
 });
 
 test("JSON keeps all digits of integers and is canonical as RFC 8785 says", () => {

@@ -1,13 +1,13 @@
 //! `db copy`: moves a deployment to another database, and verifies the result against the log.
 //!
 //! The store copies (`audit_store::DatabaseCopy`). Here the target is verified like any database that is not trusted
-//! (`verify.rs`): the content hash of every event is computed from its text as read back, and the tree is rebuilt. Sizes and
+//! (`verify.rs`), after the source: the content hash of every event is computed from its text as read back, and the tree is rebuilt. Sizes and
 //! roots must be those of the source, and the last checkpoints must be signed by the source's key.
 
 use crate::error::AppError;
 use crate::log::key_in;
 use crate::secrets::{SecretFailure, ServiceSecret};
-use crate::verify::{Finding, LedgerReport, VerifyOptions, first_finding, verify_log};
+use crate::verify::{Finding, LedgerReport, VerifyOptions, first_finding, verify_deployment, verify_log};
 use audit_domain::{Clock, Entropy};
 use audit_ledger::{Frontier, Hash};
 use audit_secrets::KeyRing;
@@ -67,6 +67,14 @@ pub enum CopyError {
     /// The log's key cannot be decrypted.
     #[error("cannot read the key of the log: {0}")]
     Key(#[source] AppError),
+    /// The source has not the log that it signed: the copy would not show that.
+    #[error("the source is inconsistent: {ledger}: {finding}; see `audit-server log verify`")]
+    SourceInconsistent {
+        /// Project and environment.
+        ledger: String,
+        /// The first finding that names an event, or else the first.
+        finding: Box<Finding>,
+    },
     /// The target is inconsistent.
     #[error("the copy is inconsistent: {ledger}: {finding}")]
     Inconsistent {
@@ -123,6 +131,9 @@ pub fn copy_database(
     // Before the events: a missing encryption key must not be noticed at the end.
     let keys = &request.encryption;
     key_in(|name| copy.source_secret(name), keys).map_err(CopyError::Key)?;
+    if request.finish {
+        verify_source(request, progress)?;
+    }
     let mut copy_progress = |done, total| progress(CopyStep::Events, done, total);
     if !request.finish {
         let events = copy.copy_events(&mut copy_progress)?;
@@ -134,6 +145,24 @@ pub fn copy_database(
     let ledgers = verify(&mut copy, keys, progress)?;
     copy.complete(clock.now())?;
     Ok(CopyOutcome::Moved { rows, ledgers })
+}
+
+/// Verifies the source. Planted events are not copied and tiles are made anew, so the target does not have every finding of the source.
+fn verify_source(request: &CopyRequest, progress: &mut dyn FnMut(CopyStep, u64, u64)) -> Result<()> {
+    let mut progress = |done, total| progress(CopyStep::Verification, done, total);
+    let options = VerifyOptions {
+        encryption: request.encryption.clone(),
+        ..VerifyOptions::default()
+    };
+    let reports = verify_deployment(&request.from, &options, &mut progress);
+    let reports = reports.map_err(CopyError::Verification)?;
+    match first_finding(&reports) {
+        None => Ok(()),
+        Some((report, finding)) => Err(CopyError::SourceInconsistent {
+            ledger: report.name(),
+            finding: Box::new(finding.clone()),
+        }),
+    }
 }
 
 /// Verifies the target, and compares it with the source.

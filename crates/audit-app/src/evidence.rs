@@ -4,7 +4,7 @@
 
 use crate::error::AppError;
 use crate::service::AuditLog;
-use audit_domain::{ContentHash, Environment, LogName, ProjectId, StoredEvent, Timestamp};
+use audit_domain::{ContentHash, Envelope, Environment, LogName, ProjectId, StoredEvent, Timestamp};
 use audit_ledger::{
     Hash, InclusionProof, Policy, ProofError, SignedCheckpoint, TileId, TreeHead, VerifierKey,
     merge_signatures,
@@ -22,9 +22,9 @@ pub struct EvidenceRequest {
     pub project_id: ProjectId,
     /// The environment.
     pub environment: Environment,
-    /// The earliest time of receipt, inclusive.
+    /// The earliest time at which the log received an event, inclusive.
     pub from: Timestamp,
-    /// The latest time of receipt, inclusive.
+    /// The latest time, inclusive.
     pub to: Timestamp,
 }
 
@@ -187,10 +187,7 @@ impl AuditLog {
         })
     }
 
-    /// The run of events that the log of this size received from `from` to `to`.
-    ///
-    /// `received_at` never decreases along the log, except for the events of a claimed stream, which keep their time. Inside
-    /// the run they are included; an event that a claim appended after the range is not.
+    /// The run of events that the log of this size received from `from` to `to`: an event of an anonymous stream when it was claimed.
     fn run_between(&self, ledger_id: LedgerId, size: u64, from: Timestamp, to: Timestamp) -> Result<Run> {
         let (mut start, mut next) = (None, 0);
         let end = 'log: loop {
@@ -200,13 +197,14 @@ impl AuditLog {
                 .store
                 .query(|reader| reader.logged_events(ledger_id, next, limit))?;
             for LoggedEvent { seq, event } in &events {
-                let received_at = event
-                    .received_at()
-                    .map_err(|_| EvidenceError::Altered { seq: *seq })?;
-                if received_at >= from && start.is_none() {
+                let envelope = Envelope::read(&event.canonical);
+                let logged_at = envelope
+                    .map_err(|_| EvidenceError::Altered { seq: *seq })?
+                    .logged_at;
+                if logged_at >= from && start.is_none() {
                     start = Some(*seq);
                 }
-                if received_at > to && start.is_some() {
+                if logged_at > to && start.is_some() {
                     break 'log *seq;
                 }
             }

@@ -160,6 +160,7 @@ mod tests {
             let is_sent = match field {
                 EventField::Id
                 | EventField::ReceivedAt
+                | EventField::ClaimedAt
                 | EventField::Redacted
                 | EventField::ContentHash
                 | EventField::ContentSalt => false,

@@ -428,7 +428,7 @@ fn append_claimed(writer: &mut Writer<'_>, claiming: Claiming, events: Vec<Strea
     } = claiming;
     let prepare = |event| {
         let salt = ContentSalt::from_bytes(entropy.bytes());
-        claimed_event(event, &engine, &destination, salt).map(|event| event.sent_by(sender))
+        claimed_event(event, &engine, &destination, salt, now).map(|event| event.sent_by(sender))
     };
     let events = events.into_iter().map(prepare).collect::<Result<Vec<_>>>()?;
     let appended = writer.append_claimed(destination, events, now)?;
@@ -442,6 +442,7 @@ fn claimed_event(
     engine: &Engine,
     destination: &Destination,
     content_salt: ContentSalt,
+    now: Timestamp,
 ) -> Result<NewEvent> {
     let StreamEvent {
         stamp,
@@ -461,18 +462,16 @@ fn claimed_event(
         other => Map::from_iter([("event".to_owned(), other)]),
     };
     object.extend(envelope.into_iter().flatten());
-    let record = Record::rewritten(&object, redacted, stamp, occurred_at)?;
+    let key = object.get("idempotency_key").and_then(Value::as_str);
+    let key = key.map(str::to_owned);
+    let record = Record::claimed(object, redacted, stamp, occurred_at, now)?;
     let canonical = record.canonical().to_owned();
     let facets = Facets::read(&canonical).map_err(AppError::internal)?;
-    let idempotency = object
-        .get("idempotency_key")
-        .and_then(Value::as_str)
-        .zip(sent_digest);
     Ok(NewEvent::new(
         destination,
         record,
         content_salt,
         &facets,
-        idempotency,
+        key.as_deref().zip(sent_digest),
     ))
 }

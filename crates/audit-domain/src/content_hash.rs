@@ -7,14 +7,15 @@
 //! ```
 //!
 //! `log` is `<project id>/<environment>`; `n` and `j` are one byte; salts have 16 bytes. Fields are the canonical JSON of their values in
-//! the order of [`EventPart::fields`] and [`EventPart::OPEN_FIELDS`], joined with `\n`; a field that the event does not have is empty.
+//! the order of [`EventPart::fields`] and [`EventPart::OPEN_FIELDS`], joined with `\n`; a field that the event does not have is empty. Where
+//! an event has [`EventField::ClaimedAt`], `\n` and its value follow the open fields.
 //! Canonical JSON has no `\n`, so no two events have the same input. The prefixes are not those of the Merkle tree (0x00 and 0x01).
 //!
 //! A reader from whom parts are hidden gets the salts of the others and the hashes of the hidden ones ([`PartProofs`]). Without its salt
 //! the hash of a part tells nothing about its fields, nor whether the event has them.
 
 use crate::field_texts::{FieldRanges, FieldTexts, VisibleTexts};
-use crate::{ContentHash, EventPart, LogName};
+use crate::{ContentHash, EventField, EventPart, LogName};
 use serde_json::{Map, Value, json};
 use sha2::block_api::compress256;
 use sha2::{Digest, Sha256};
@@ -226,6 +227,11 @@ impl PartsHash {
                 hash.update("\n");
             }
             hash.update(fields.get(field));
+        }
+        let claimed_at = fields.get(EventField::ClaimedAt);
+        if !claimed_at.is_empty() {
+            hash.update("\n");
+            hash.update(claimed_at);
         }
         ContentHash::from_bytes(hash.finalize().into())
     }

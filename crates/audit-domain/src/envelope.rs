@@ -2,6 +2,7 @@
 
 use crate::{EventId, IdError, Timestamp, TimestampError};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 /// The fields of a stored event's text that its row also has, for comparing the two, and its tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct Envelope {
     pub occurred_at: Timestamp,
     /// When the service received it.
     pub received_at: Timestamp,
+    /// When it entered the log: the time of the claim, or else that of receipt. Never decreases along the log.
+    pub logged_at: Timestamp,
     /// The key that its sender gave it.
     pub idempotency_key: Option<String>,
     /// Its tenant.
@@ -38,8 +41,16 @@ struct Text<'a> {
     id: &'a str,
     occurred_at: &'a str,
     received_at: &'a str,
+    claimed_at: Option<&'a str>,
     idempotency_key: Option<String>,
     tenant_id: String,
+}
+
+/// When the log received an event, as the event says: the time of its claim, or else that of receipt.
+#[must_use]
+pub fn logged_at(event: &Map<String, Value>) -> Option<Timestamp> {
+    let time = event.get("claimed_at").or_else(|| event.get("received_at"))?;
+    Timestamp::parse_rfc3339(time.as_str()?).ok()
 }
 
 impl Envelope {
@@ -53,6 +64,7 @@ impl Envelope {
             id: text.id.parse()?,
             occurred_at: Timestamp::parse_rfc3339(text.occurred_at)?,
             received_at: Timestamp::parse_rfc3339(text.received_at)?,
+            logged_at: Timestamp::parse_rfc3339(text.claimed_at.unwrap_or(text.received_at))?,
             idempotency_key: text.idempotency_key,
             tenant_id: text.tenant_id,
         })
@@ -74,6 +86,7 @@ mod tests {
             id,
             occurred_at: time,
             received_at: time,
+            logged_at: time,
             idempotency_key: None,
             tenant_id: "acme".to_owned(),
         };
@@ -81,6 +94,9 @@ mod tests {
         let with_key = text.replace(r#""id":"evt"#, r#""idempotency_key":"a\"b","id":"evt"#);
         envelope.idempotency_key = Some("a\"b".to_owned());
         assert_eq!(Envelope::read(&with_key).unwrap(), envelope);
+        envelope.logged_at = Timestamp::from_millis(1_768_473_000_124);
+        let claimed = with_key.replacen('{', &format!(r#"{{"claimed_at":"{}","#, envelope.logged_at), 1);
+        assert_eq!(Envelope::read(&claimed).unwrap(), envelope);
         for broken in [
             "",
             "[]",

@@ -1,6 +1,7 @@
 //! The fields of an event, as the one list from which everything that treats each of them differently is made.
 
 use crate::{EventPart, HashedIn, words};
+use serde_json::{Map, Value};
 
 words! {
     /// A field of an event as a read returns it, by its dot path. The order is that of the columns of an export.
@@ -15,6 +16,8 @@ words! {
         OccurredAt = "occurred_at",
         /// When the service received it.
         ReceivedAt = "received_at",
+        /// When it entered the log, if it was claimed from an anonymous stream, which received it before.
+        ClaimedAt = "claimed_at",
         /// What was done.
         Action = "action",
         /// The kind of event.
@@ -60,8 +63,41 @@ words! {
 
 impl EventField {
     /// The steps of the field's path.
-    pub fn path(self) -> impl Iterator<Item = &'static str> {
+    pub fn path(self) -> impl DoubleEndedIterator<Item = &'static str> {
         self.as_str().split('.')
+    }
+
+    /// The fields of an event as a reader sees it that the content hash proves: those of the event that are not in `hidden` parts, and
+    /// no other member.
+    pub fn proved(event: &Map<String, Value>, hidden: &[EventPart]) -> Map<String, Value> {
+        let mut proved = Map::new();
+        for field in Self::ALL {
+            match field.hashed_in() {
+                HashedIn::Nothing => continue,
+                HashedIn::Part(part) if hidden.contains(&part) => continue,
+                HashedIn::Part(_) | HashedIn::Open => {}
+            }
+            let (mut holder, mut steps) = (Some(event), field.path());
+            let last = steps.next_back().unwrap_or_default();
+            let outer = steps.next();
+            if let Some(outer) = outer {
+                holder = event.get(outer).and_then(Value::as_object);
+            }
+            let Some(value) = holder.and_then(|holder| holder.get(last)) else {
+                continue;
+            };
+            let target = match outer {
+                None => Some(&mut proved),
+                Some(outer) => proved
+                    .entry(outer)
+                    .or_insert_with(|| Map::new().into())
+                    .as_object_mut(),
+            };
+            if let Some(target) = target {
+                target.insert(last.to_owned(), value.clone());
+            }
+        }
+        proved
     }
 
     /// Whether a tier may hide the field, itself or with the object that it is in. The other fields are those that every
@@ -73,7 +109,9 @@ impl EventField {
     /// How the content hash covers the field. A change is a new format of the hash.
     pub const fn hashed_in(self) -> HashedIn {
         HashedIn::Part(match self {
-            Self::Id | Self::OccurredAt | Self::ReceivedAt | Self::TenantId => return HashedIn::Open,
+            Self::Id | Self::OccurredAt | Self::ReceivedAt | Self::TenantId | Self::ClaimedAt => {
+                return HashedIn::Open;
+            }
             Self::Redacted | Self::ContentHash | Self::ContentSalt => return HashedIn::Nothing,
             Self::Action | Self::ActorType | Self::Category | Self::TargetType => EventPart::Kind,
             Self::ActorEmail => EventPart::ActorEmail,
@@ -87,5 +125,25 @@ impl EventField {
             Self::TargetId => EventPart::TargetId,
             Self::TargetName => EventPart::TargetName,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_not_proved_is_not_in_the_event() {
+        let event = json!({
+            "id": "evt_1", "action": "a.b", "redacted": true, "extra": 1,
+            "actor": {"id": "u1", "name": "Jane", "title": "Dr."}, "metadata": {"a": {"b": 1}}, "target": "t",
+        });
+        let event = event.as_object().unwrap();
+        let all = json!({"id": "evt_1", "action": "a.b", "actor": {"id": "u1", "name": "Jane"}, "metadata": {"a": {"b": 1}}});
+        assert_eq!(Value::from(EventField::proved(event, &[])), all);
+        let some = json!({"id": "evt_1", "actor": {"id": "u1"}, "metadata": {"a": {"b": 1}}});
+        let hidden = [EventPart::Kind, EventPart::ActorName];
+        assert_eq!(Value::from(EventField::proved(event, &hidden)), some);
     }
 }

@@ -37,7 +37,8 @@ impl EventPart {
     /// The number of parts.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// The fields that no tier hides, in the order in which they are hashed.
+    /// The fields that every event has and no tier hides, in the order in which they are hashed. [`EventField::ClaimedAt`] follows them
+    /// where an event has it.
     pub const OPEN_FIELDS: [EventField; 4] = [
         EventField::Id,
         EventField::OccurredAt,
@@ -94,7 +95,7 @@ mod tests {
             // The fields of a part are in the order of the canonical text.
             assert!(part.fields().is_sorted_by_key(|field| field.as_str()));
         }
-        for field in EventPart::OPEN_FIELDS {
+        for field in EventPart::OPEN_FIELDS.into_iter().chain([EventField::ClaimedAt]) {
             assert_eq!(field.hashed_in(), HashedIn::Open, "{field}");
             hashed += 1;
         }

@@ -92,6 +92,7 @@ fn field_of(prefix: &str, name: &[u8]) -> Option<EventField> {
         ("", b"id") => EventField::Id,
         ("", b"occurred_at") => EventField::OccurredAt,
         ("", b"received_at") => EventField::ReceivedAt,
+        ("", b"claimed_at") => EventField::ClaimedAt,
         ("", b"action") => EventField::Action,
         ("", b"category") => EventField::Category,
         ("", b"tenant_id") => EventField::TenantId,

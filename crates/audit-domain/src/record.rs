@@ -50,6 +50,7 @@ impl Stamp {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     stamp: Stamp,
+    logged_at: Timestamp,
     occurred_at: Timestamp,
     occurred_when_received: bool,
     redacted: bool,
@@ -89,6 +90,7 @@ impl Record {
         ranges.set(EventField::ReceivedAt, received);
         Self {
             stamp: Stamp { received_at, ..stamp },
+            logged_at: received_at,
             occurred_at,
             occurred_when_received: event.occurred_at.is_none(),
             redacted,
@@ -97,21 +99,25 @@ impl Record {
         }
     }
 
-    /// The record of an event that was stored before, after more was redacted of it. Its stamp and times stay.
+    /// The record of an event of an anonymous stream that a project claims, after more was redacted of it. Its stamp and times stay.
     ///
     /// # Errors
     /// [`DamagedEvent`] when the object is not an event.
-    pub fn rewritten(
-        object: &Map<String, Value>,
+    pub fn claimed(
+        mut object: Map<String, Value>,
         redacted: bool,
         stamp: Stamp,
         occurred_at: Timestamp,
+        claimed_at: Timestamp,
     ) -> Result<Self, DamagedEvent> {
+        let claimed_at = claimed_at.truncated_to_millis();
+        object.insert(EventField::ClaimedAt.to_string(), claimed_at.to_string().into());
         let mut canonical = String::with_capacity(768);
-        canonical::write_object(&mut canonical, object);
+        canonical::write_object(&mut canonical, &object);
         let ranges = FieldRanges::find(&canonical).ok_or_else(|| DamagedEvent::no_event(stamp.id))?;
         Ok(Self {
             stamp,
+            logged_at: claimed_at,
             occurred_at,
             occurred_when_received: false,
             redacted,
@@ -138,12 +144,19 @@ impl Record {
     pub fn restamp(&mut self, stamp: Stamp) {
         let received_at = stamp.received_at.truncated_to_millis();
         self.stamp = Stamp { received_at, ..stamp };
+        self.logged_at = received_at;
         self.overwrite(EventField::Id, &stamp.id.to_string());
         self.overwrite(EventField::ReceivedAt, &received_at.to_string());
         if self.occurred_when_received {
             self.occurred_at = received_at;
             self.overwrite(EventField::OccurredAt, &received_at.to_string());
         }
+    }
+
+    /// Gives the record of a claimed event another time of the claim.
+    fn claim_at(&mut self, claimed_at: Timestamp) {
+        self.logged_at = claimed_at;
+        self.overwrite(EventField::ClaimedAt, &claimed_at.to_string());
     }
 
     /// Writes another id or time between the quotation marks of its value.
@@ -192,6 +205,25 @@ impl HashedRecord {
     /// [`Record::restamp`]. Hashes three blocks.
     pub fn restamp(&mut self, stamp: Stamp) {
         self.record.restamp(stamp);
+        self.hash_again();
+    }
+
+    /// Makes sure that a claimed event does not enter the log before the event that precedes it there: [`Self::logged_at`] never
+    /// decreases. The stamps of other events see to that.
+    pub fn claimed_after(&mut self, last: Timestamp) {
+        let is_claimed = !self
+            .record
+            .ranges
+            .of(&self.record.canonical)
+            .get(EventField::ClaimedAt)
+            .is_empty();
+        if is_claimed && self.record.logged_at < last {
+            self.record.claim_at(last);
+            self.hash_again();
+        }
+    }
+
+    fn hash_again(&mut self) {
         let fields = self.record.ranges.of(&self.record.canonical);
         self.content_hash = self.parts.content_hash(&fields);
     }
@@ -199,6 +231,11 @@ impl HashedRecord {
     /// Id and time of receipt.
     pub fn stamp(&self) -> Stamp {
         self.record.stamp
+    }
+
+    /// When it entered the log: the time of the claim, or else that of receipt.
+    pub fn logged_at(&self) -> Timestamp {
+        self.record.logged_at
     }
 
     /// When the event happened.
@@ -250,13 +287,6 @@ pub struct StoredEvent {
     pub redacted: bool,
 }
 
-/// What [`StoredEvent::received_at`] reads.
-#[derive(serde::Deserialize)]
-struct Received<'a> {
-    #[serde(borrow)]
-    received_at: std::borrow::Cow<'a, str>,
-}
-
 /// The stored text is not one that the service writes.
 #[derive(Debug, thiserror::Error)]
 #[error("the stored text of event {id} is not an event")]
@@ -287,17 +317,6 @@ impl StoredEvent {
             self.content_hash, self.content_salt, self.redacted
         );
         RawValue::from_string(text).map_err(|source| DamagedEvent { id: self.id, source })
-    }
-
-    /// When the service received it, as the stored text says.
-    ///
-    /// # Errors
-    /// [`DamagedEvent`] when the stored text is not a JSON object with this time.
-    pub fn received_at(&self) -> Result<Timestamp, DamagedEvent> {
-        let received: Received<'_> =
-            serde_json::from_str(&self.canonical).map_err(|source| self.damaged(source))?;
-        Timestamp::parse_rfc3339(&received.received_at)
-            .map_err(|error| self.damaged(serde::de::Error::custom(error)))
     }
 
     /// The stored text as a JSON object.
@@ -411,6 +430,29 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_claimed_event_enters_the_log_when_it_is_claimed_and_not_before_the_last_one() {
+        let stamp = stamp(1_768_473_000_123, 1);
+        let before = Record::new(&event(None), false, stamp);
+        let object: Map<String, Value> = serde_json::from_str(before.canonical()).unwrap();
+        let claimed = |millis| {
+            let at = Timestamp::from_micros(millis * 1_000 + 7);
+            Record::claimed(object.clone(), false, stamp, before.occurred_at(), at).unwrap()
+        };
+        let [earlier, later] = [1_768_474_000_000, 1_768_475_000_000];
+        let mut record = claimed(earlier).hashed(SALT, &log());
+        assert_eq!(record.logged_at(), Timestamp::from_millis(earlier));
+        record.claimed_after(Timestamp::from_millis(earlier - 1));
+        assert_eq!(record.record, claimed(earlier));
+        record.claimed_after(Timestamp::from_millis(later));
+        assert_eq!(record.record, claimed(later));
+        let hash = ContentHash::of(record.canonical(), &SALT, &log());
+        assert_eq!(Some(record.content_hash()), hash);
+        let mut sent = before.clone().hashed(SALT, &log());
+        sent.claimed_after(Timestamp::from_millis(later));
+        assert_eq!(sent.record, before);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) const fn column(field: EventField) -> &'static str {
         EventField::Id => "id",
         EventField::OccurredAt => "occurred_at",
         EventField::ReceivedAt => "received_at",
+        EventField::ClaimedAt => "claimed_at",
         EventField::Action => "action",
         EventField::Category => "category",
         EventField::TenantId => "tenant_id",
@@ -44,6 +45,8 @@ struct EventRow<'a> {
     occurred_at: Cow<'a, str>,
     #[serde(borrow)]
     received_at: Cow<'a, str>,
+    #[serde(borrow)]
+    claimed_at: Option<Cow<'a, str>>,
     #[serde(borrow)]
     action: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -100,6 +103,7 @@ impl EventRow<'_> {
             EventField::Id => Some(&self.id),
             EventField::OccurredAt => Some(&self.occurred_at),
             EventField::ReceivedAt => Some(&self.received_at),
+            EventField::ClaimedAt => self.claimed_at.as_ref(),
             EventField::Action => self.action.as_ref(),
             EventField::Category => self.category.as_ref(),
             EventField::TenantId => Some(&self.tenant_id),
@@ -158,10 +162,10 @@ mod tests {
         );
         let event = r#"{"content_hash":"sha256:0a","content_salt":"5a","redacted":true,"action":"a.b","actor":{"email":"e","id":"i","name":"n","type":"user"},
             "category":"auth","changes":[{"field":"f","before":1.0}],"context":{"ip_address":"p","location":"l","session_id":"s","user_agent":"u"},
-            "id":"evt_1","idempotency_key":"k","metadata":{"b": [1, "x"]},"occurred_at":"o","received_at":"r",
+            "id":"evt_1","idempotency_key":"k","metadata":{"b": [1, "x"]},"occurred_at":"o","received_at":"r","claimed_at":"m",
             "target":{"id":"ti","name":"tn","type":"tt"},"tenant_id":"t"}"#;
         let expected = concat!(
-            r#"evt_1,o,r,a.b,auth,t,i,user,n,e,ti,tt,tn,p,u,l,s,k,"{""b"": [1, ""x""]}","#,
+            r#"evt_1,o,r,m,a.b,auth,t,i,user,n,e,ti,tt,tn,p,u,l,s,k,"{""b"": [1, ""x""]}","#,
             r#""[{""field"":""f"",""before"":1.0}]",true,sha256:0a,5a"#,
             "\r\n"
         );
@@ -173,7 +177,7 @@ mod tests {
         let event = r#"{"id":"evt_1","occurred_at":"o","received_at":"r","tenant_id":"t","actor":{"id":"\u0041"},"redacted":false,"content_hash":"h"}"#;
         assert_eq!(
             line(event),
-            format!("evt_1,o,r,,,t,A{}false,h,\r\n", ",".repeat(14))
+            format!("evt_1,o,r,,,,t,A{}false,h,\r\n", ",".repeat(14))
         );
     }
 }

@@ -139,6 +139,8 @@ struct Event {
     occurred_at: Time,
     /// When the service got it.
     received_at: Time,
+    /// When it entered the log, if it was claimed from an anonymous stream, which had received it before.
+    claimed_at: Option<Time>,
     /// SHA-256 over the log and all fields but `content_hash`, `content_salt` and `redacted`, with salts that are derived from
     /// `content_salt`.
     content_hash: ContentHashText,

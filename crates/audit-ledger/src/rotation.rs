@@ -43,6 +43,9 @@ pub enum KeyRotationError {
     /// The keys are equal, or have different names.
     #[error("a rotation is from one key to another one of the same name")]
     Keys,
+    /// Two statements name different successors of one key: somebody else has used it.
+    #[error("two keys follow the key {0}: somebody else has had it")]
+    TwoSuccessors(String),
     /// There are more than [`KeyRotation::CHAIN_MAX`] statements.
     #[error("there are more than {} rotations", KeyRotation::CHAIN_MAX)]
     TooMany,
@@ -101,7 +104,7 @@ impl KeyRotation {
     /// Reads statements, each of which begins behind the end of the one before it.
     ///
     /// # Errors
-    /// [`KeyRotationError`] of the first one that is not valid.
+    /// [`KeyRotationError`] of the first one that is not valid, or names another successor than one before it.
     pub fn open_all(text: &str) -> Result<Vec<Self>, KeyRotationError> {
         let starts: Vec<usize> = text
             .match_indices(HEADER)
@@ -115,11 +118,18 @@ impl KeyRotation {
             return Err(KeyRotationError::Lines);
         }
         let ends = starts.iter().skip(1).copied().chain([text.len()]);
-        starts
-            .iter()
-            .zip(ends)
-            .map(|(start, end)| Self::open(&text[*start..end]))
-            .collect()
+        let statements = starts.iter().zip(ends);
+        let rotations = statements.map(|(start, end)| Self::open(&text[*start..end]));
+        let rotations: Vec<Self> = rotations.collect::<Result<_, _>>()?;
+        for (index, Self { old, new, .. }) in rotations.iter().enumerate() {
+            if rotations[..index]
+                .iter()
+                .any(|other| other.old == *old && other.new != *new)
+            {
+                return Err(KeyRotationError::TwoSuccessors(old.to_string()));
+            }
+        }
+        Ok(rotations)
     }
 
     /// The key so far.
@@ -238,6 +248,10 @@ mod tests {
         reversed.reverse();
         assert_eq!(key_predecessors(&all[2], &read), reversed);
         assert_eq!(KeyRotation::open_all(""), Ok(Vec::new()));
+        let by_thief = one.rotate_to(&key(5)).unwrap();
+        let both = format!("{text}{}", by_thief.note());
+        let refused = KeyRotation::open_all(&both);
+        assert_eq!(refused, Err(KeyRotationError::TwoSuccessors(all[0].to_string())));
         // A circle ends.
         let back = [rotations[0].clone(), two.rotate_to(&one).unwrap()];
         assert_eq!(key_successors(&all[0], &back), all[..2]);

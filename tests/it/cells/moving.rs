@@ -1,7 +1,7 @@
 //! A project moves between cells while it is used.
 
 use super::{Cells, Deployment};
-use audit_tests::{Deadline, Ending, Organization, Subscription, event, event_with};
+use audit_tests::{Deadline, Ending, Organization, Subscription, command_line_on, event, event_with};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::thread;
@@ -119,6 +119,32 @@ fn a_project_moves_while_it_is_written_to_and_loses_nothing() {
     assert_eq!(pages.iter().flatten().count(), ids.len());
     assert_eq!(deployment.rows("events"), [0, 0, ids.len() as i64]);
     deployment.verify(ids.len());
+}
+
+#[test]
+fn a_project_whose_log_is_not_the_signed_one_stays_where_it_is() {
+    let Some(deployment) = Deployment::create() else {
+        return;
+    };
+    let organization = deployment.organization_in("home");
+    organization.project().store_all(vec![event(); 3]);
+    let project = &organization.project_id;
+    // A move makes tiles anew, so the new cell would not show it.
+    deployment.database.execute(&format!(
+        "INSERT INTO log_tiles (ledger_id, level, tile_index, hashes)
+         SELECT id, 0, 1, decode(repeat('00', 8192), 'hex') FROM ledgers WHERE environment = 'live' AND project_id = '{project}'"
+    ));
+    let refusal = command_line_on(&deployment.database, &["db", "cells", "move", project, "near"]).refusal();
+    assert!(
+        refusal.contains(&format!("the log {project}/live is inconsistent")),
+        "{refusal}"
+    );
+    assert_eq!(deployment.rows("events"), [3, 0, 0]);
+    deployment
+        .database
+        .execute("DELETE FROM log_tiles WHERE tile_index = 1");
+    deployment.move_to(&organization, "near");
+    assert_eq!(deployment.rows("events"), [0, 3, 0]);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use super::{Case, canonical, leaf_of, live_log, quoted, store_events};
 use audit_ledger::{InclusionProof, Origin, SignedCheckpoint, SigningKey, VerifierKey};
 use audit_tests::process::Exit;
 use audit_tests::{
-    DatabaseKind, Finished, build_go, command_line, command_line_on, event_with, go, on_both_databases,
-    python, run, run_python, temporary_directory,
+    DatabaseKind, Finished, Stream, build_go, command_line, command_line_on, event, event_with, go,
+    on_both_databases, python, run, run_python, temporary_directory,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -31,6 +31,7 @@ on_both_databases! {
     every_program_refuses_a_changed_bit,
     every_program_refuses_a_forgery_with_matching_sums,
     that_no_event_was_received_can_be_proved,
+    a_claimed_event_hides_no_events_before_it,
     third_parties_refuse_an_archive_that_was_changed,
     no_archive_is_made_of_what_cannot_be_proved,
     a_file_that_is_there_is_left_alone,
@@ -99,10 +100,10 @@ fn export(case: &Case, file: &Path, times: [&str; 2], more: &[&str]) -> Finished
 
 /// The files of an archive by name.
 #[derive(Clone)]
-struct Archive(BTreeMap<String, Vec<u8>>);
+pub(super) struct Archive(pub(super) BTreeMap<String, Vec<u8>>);
 
 impl Archive {
-    fn export(case: &Case, times: [&str; 2]) -> Self {
+    pub(super) fn export(case: &Case, times: [&str; 2]) -> Self {
         let file = file();
         export(case, &file, times, &[]).success();
         Self::read(&file)
@@ -121,7 +122,7 @@ impl Archive {
         Self((0..FILES.len()).map(read).collect())
     }
 
-    fn text(&self, name: &str) -> String {
+    pub(super) fn text(&self, name: &str) -> String {
         String::from_utf8(self.0[name].clone()).expect("UTF-8")
     }
 
@@ -150,7 +151,7 @@ impl Archive {
     }
 
     /// With the sums of its present files.
-    fn summed(&self) -> Self {
+    pub(super) fn summed(&self) -> Self {
         let sums = FILES.iter().filter(|name| **name != "SHA256SUMS").map(|name| {
             let digest = Sha256::digest(&self.0[*name]);
             let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -159,12 +160,12 @@ impl Archive {
         self.with("SHA256SUMS", sums.collect::<String>())
     }
 
-    fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         self.text("key.txt").trim_end().to_owned()
     }
 
     /// The name of its log.
-    fn log(&self) -> String {
+    pub(super) fn log(&self) -> String {
         let note = self.text("checkpoint.txt");
         note.lines().next().expect("a log").to_owned()
     }
@@ -207,15 +208,15 @@ fn program(readme: &str, name: &str) -> String {
 }
 
 /// The programs that check an archive: `audit-server check`, and those of the README that can run here.
-struct Programs {
+pub(super) struct Programs {
     python: Option<(String, PathBuf)>,
     go: Option<PathBuf>,
     /// The log that they expect.
-    log: String,
+    pub(super) log: String,
 }
 
 impl Programs {
-    fn of(archive: &Archive) -> Self {
+    pub(super) fn of(archive: &Archive) -> Self {
         let folder = temporary_directory("programs-").to_path_buf();
         let save = |name: &str| {
             let path = folder.join(name);
@@ -230,7 +231,7 @@ impl Programs {
     }
 
     /// What each program says of an archive, and whether it accepts it.
-    fn run(&self, archive: &Archive, key: &str) -> Vec<(bool, String)> {
+    pub(super) fn run(&self, archive: &Archive, key: &str) -> Vec<(bool, String)> {
         let path = archive.zip();
         let path = path.to_str().expect("a path in UTF-8");
         let own = command_line(&["check", path, "--key", key, "--log", &self.log]);
@@ -467,6 +468,56 @@ fn that_no_event_was_received_can_be_proved(database: DatabaseKind) {
     // The end of another range does not show that this one is empty.
     let hidden = after.with("range.txt", format!("{at}\n{at}\n"));
     programs.expect_refused(&hidden.summed(), &after.key(), "an event is hidden");
+}
+
+/// A claimed event was received before the time of the archive, and is in the log within it.
+fn a_claimed_event_hides_no_events_before_it(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    let (server, project) = case.start();
+    let organization = case.organization.on(&server);
+    let stream = Stream::of(&project);
+    let received = |id: &str| {
+        project.event(id)["received_at"]
+            .as_str()
+            .expect("a time")
+            .to_owned()
+    };
+    let old = stream.store(event());
+    // Requests within one millisecond have the same time, so each is repeated until it has another one.
+    let later_than = |time: &str| {
+        let ids = std::iter::repeat_with(|| project.store(event()));
+        let mut times = ids.map(|id| received(&id));
+        times.find(|found| found.as_str() > time).expect("time passes")
+    };
+    let start = later_than(&received(&project.store(event())));
+    assert_eq!(stream.move_to(&organization.master()), 1);
+    let (received_at, claimed_at) = (received(&old), project.event(&old)["claimed_at"].clone());
+    let claimed_at = claimed_at.as_str().expect("a time");
+    assert!(received_at < start && start.as_str() <= claimed_at);
+    let end = later_than(claimed_at);
+    later_than(&end);
+    super::stop(server);
+    let archive = Archive::export(&case, [&start, &end]);
+    let programs = Programs::of(&archive);
+    let events = archive.text("events.jsonl");
+    let claimed = events.lines().position(|line| line.contains(&old));
+    let claimed = claimed.expect("the claimed event is in the archive");
+    let count = events.lines().count() - 2;
+    programs.expect_accepted(&archive, &format!("{count} events received from {start}"));
+    let begins_with_it = (0..claimed).fold(archive.clone(), |archive, _| archive.without_line(0));
+    programs.expect_refused(
+        &begins_with_it.summed(),
+        &archive.key(),
+        "the range begins with a claimed event",
+    );
+    // Without the member that says so, it is another event.
+    let member = format!("\"claimed_at\":\"{claimed_at}\",");
+    let unmarked = begins_with_it.with(
+        "events.jsonl",
+        begins_with_it.text("events.jsonl").replace(&member, ""),
+    );
+    assert_ne!(unmarked.0, begins_with_it.0);
+    programs.expect_refused(&unmarked.summed(), &archive.key(), "the claim is left out");
 }
 
 fn third_parties_refuse_an_archive_that_was_changed(database: DatabaseKind) {

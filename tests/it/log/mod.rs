@@ -14,6 +14,7 @@ mod lost;
 mod nodes;
 mod proofs;
 mod receipts;
+mod refused;
 mod rotation;
 mod rows;
 mod signer;

@@ -142,7 +142,11 @@ fn a_receipt_of_a_viewer_has_what_it_sees(database: DatabaseKind) {
     let viewer = organization.viewer("acme", "standard");
     let receipt = read(&viewer, &id);
     let seen: Value = serde_json::from_str(&extra(&receipt)).expect("JSON");
-    assert_eq!(seen["event"], viewer.find(&[])[0]);
+    // Nothing proves these two by themselves.
+    let mut proved = viewer.find(&[])[0].clone();
+    let proved_fields = proved.as_object_mut().expect("an event");
+    proved_fields.retain(|name, _| !["content_hash", "redacted"].contains(&name.as_str()));
+    assert_eq!(seen["event"], proved);
     assert!(!extra(&receipt).contains("203.0.113.9"), "{seen}");
     let said = check(&receipt, &key(&project)).success();
     let expected = format!("without actor.email, network, client, metadata, the event {id} (user.created, ");

@@ -52,7 +52,7 @@ fn store(project: &Client, events: &[Value]) -> Vec<String> {
 }
 
 /// All events of a reader in the order of the feed.
-fn feed(reader: &Client) -> Vec<Value> {
+pub(super) fn feed(reader: &Client) -> Vec<Value> {
     let (mut events, mut cursor) = (Vec::new(), None::<String>);
     loop {
         let mut request = reader.get("/events/feed").query("limit", "200");

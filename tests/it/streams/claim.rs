@@ -62,6 +62,7 @@ fn what_is_claimed_reads_like_what_is_sent_to_the_project(database: DatabaseKind
         let own = json!({
             "id": null,
             "received_at": null,
+            "claimed_at": null,
             "content_hash": null,
             "content_salt": null,
             "occurred_at": original["occurred_at"],
@@ -83,6 +84,7 @@ fn ids_times_and_order_are_kept(database: DatabaseKind) {
     ids.extend(stream.store_all(vec![event(); 2]));
     let after = now_plus(0);
     assert_eq!(stream.move_to(&organization.master()), 6);
+    let claimed = now_plus(0);
     let found = project.find(&[]);
     // Newest first. The event that occurred before all others is last.
     let expected: Vec<String> = ids.iter().rev().chain([&past]).cloned().collect();
@@ -92,6 +94,11 @@ fn ids_times_and_order_are_kept(database: DatabaseKind) {
         assert!(
             (moment(&before)..=moment(&after)).contains(&moment(received)),
             "{before} {received} {after}"
+        );
+        let claimed_at = event["claimed_at"].as_str().expect("a time");
+        assert!(
+            (moment(received)..=moment(&claimed)).contains(&moment(claimed_at)),
+            "{received} {claimed_at} {claimed}"
         );
         let occurred = if event["id"] == json!(past) {
             earlier

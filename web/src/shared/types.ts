@@ -19,6 +19,7 @@ export interface AuditEvent {
   tenant_id: string;
   occurred_at: string;
   received_at: string;
+  claimed_at?: string;
   content_hash: string;
   content_salt?: string;
   redacted: boolean;

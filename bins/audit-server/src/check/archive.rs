@@ -1,11 +1,11 @@
 //! Archives of `log export`. The README in each archive describes the format and has programs that check the same.
 
-use super::{Failure, check_log, check_quorum};
-use crate::ledger::export::{SUMS, sum_line};
+use super::{Failure, check_log, check_quorum, layout};
+use crate::ledger::export::{SUMS, proof_line, readme, sum_line};
 use audit_app::VerifierKey;
 use audit_domain::{ContentHash, ContentSalt, LogName, Timestamp};
 use audit_ledger::{Hash, InclusionProof, Policy, SignedCheckpoint};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fs::File;
@@ -44,7 +44,7 @@ struct Run<'a> {
 /// The last event of the run so far.
 struct Last {
     seq: u64,
-    received_at: Timestamp,
+    logged_at: Timestamp,
 }
 
 pub(super) fn check(
@@ -68,10 +68,10 @@ pub(super) fn check(
         .strip_suffix('\n')
         .and_then(|range| range.split_once('\n'))
         .ok_or_else(|| Failure::refused("range.txt does not have two lines"))?;
-    let log = LogName::of_origin(&origin).ok_or_else(|| Failure::refused("the log has no project"))?;
+    let name = LogName::of_origin(&origin).ok_or_else(|| Failure::refused("the log has no project"))?;
     let mut run = Run {
         signed: &signed,
-        log,
+        log: name,
         start: time(start)?,
         end: time(end)?,
         count: 0,
@@ -82,8 +82,14 @@ pub(super) fn check(
     }
     archive.check_events(&mut run)?;
     let ends_behind = run.check_end()?;
+    // Another version may have written it; its programs are of no use to somebody who does not trust the archive yet.
+    let own = readme(&signed, &name, (run.start, run.end), run.count, key);
+    let readme = match archive.read("README.txt")? == own {
+        true => "",
+        false => "; README.txt is not that of this version: do not run programs from it",
+    };
     Ok(format!(
-        "{} events received from {start} to {end} are in the log {origin} of {} events{}, signed by {}{cosigned}",
+        "{} events received from {start} to {end} are in the log {origin} of {} events{}, signed by {}{cosigned}{readme}",
         run.count,
         signed.head().size,
         match ends_behind {
@@ -135,7 +141,8 @@ impl Archive {
 
     /// The archive has exactly the expected files, as [`SUMS`] lists them.
     fn check_files(&self) -> Result<(), Failure> {
-        let archive = self.open()?;
+        let mut archive = self.open()?;
+        layout::check(&mut archive, &mut self.file.try_clone()?)?;
         let names = archive.file_names().map(|name| name.map(Cow::into_owned));
         let mut names: Vec<String> = names.collect::<Result<_, _>>().map_err(Failure::refused)?;
         names.retain(|name| name != SUMS);
@@ -207,9 +214,20 @@ fn line(file: &mut BufReader<File>) -> Result<Option<String>, Failure> {
 impl Run<'_> {
     /// Checks the next event of the run.
     fn add(&mut self, line: &str, proof: &str) -> Result<(), Failure> {
-        let proof: Value = serde_json::from_str(proof).map_err(Failure::refused)?;
-        let seq = proof["seq"].as_u64();
-        let seq = seq.ok_or_else(|| Failure::refused("a proof has no position"))?;
+        let written: Value = serde_json::from_str(proof).map_err(Failure::refused)?;
+        let (seq, id) = (
+            written["seq"].as_u64().unwrap_or(u64::MAX),
+            written["id"].as_str(),
+        );
+        let id = id.unwrap_or_default();
+        let hashes = written["inclusion"].as_array().into_iter().flatten();
+        let inclusion = InclusionProof::from_base64(hashes.map(|hash| hash.as_str().unwrap_or_default()));
+        let inclusion = inclusion.map_err(Failure::refused)?;
+        if proof_line(seq, id, &inclusion) != proof {
+            return Err(Failure::Refused(format!(
+                "the proof of event {seq} is not written as an export writes it"
+            )));
+        }
         let changed = || {
             Failure::Refused(format!(
                 "event {seq} was changed: its text does not have its content hash of version 2 (salted parts)"
@@ -225,46 +243,47 @@ impl Run<'_> {
             .and_then(|salt| salt.parse::<ContentSalt>().ok())
             .ok_or_else(changed)?;
         let content_hash = ContentHash::of(&text, &salt, &self.log).ok_or_else(changed)?;
-        let stated = format!(
-            "{{\"seq\":{seq},\"content_hash\":\"{content_hash}\",\"content_salt\":\"{salt}\",\"redacted\":"
-        );
-        if !line.starts_with(&stated) {
+        let stated =
+            format!("{{\"seq\":{seq},\"content_hash\":\"{content_hash}\",\"content_salt\":\"{salt}\",");
+        let redacted = line.strip_prefix(&stated).and_then(|rest| rest.split_once(','));
+        let redacted = redacted.ok_or_else(changed)?.0;
+        if !["\"redacted\":true", "\"redacted\":false"].contains(&redacted) {
             return Err(changed());
         }
-        let event: Value = serde_json::from_str(&text).map_err(|_| changed())?;
-        if event["id"].as_str() != proof["id"].as_str() {
+        let event: Map<String, Value> = serde_json::from_str(&text).map_err(|_| changed())?;
+        if event.get("id").and_then(Value::as_str) != Some(id) {
             return Err(Failure::Refused(format!(
                 "the proof of event {seq} is that of another"
             )));
         }
-        let received_at = event["received_at"].as_str();
-        let received_at =
-            received_at.ok_or_else(|| Failure::Refused(format!("event {seq} has no time of receipt")))?;
-        let received_at = time(received_at)?;
-        let hashes = proof["inclusion"].as_array().into_iter().flatten();
-        let inclusion = InclusionProof::from_base64(hashes.map(|hash| hash.as_str().unwrap_or_default()))
-            .map_err(Failure::refused)?;
+        let logged_at = event.get("claimed_at").or_else(|| event.get("received_at"));
+        let logged_at = time(logged_at.and_then(Value::as_str).unwrap_or_default())?;
         inclusion
             .verify(seq, &Hash::of_event(&content_hash), self.signed.head())
             .map_err(|error| Failure::Refused(format!("event {seq} is not in the log: {error}")))?;
         match &self.last {
-            None if seq > 0 && received_at >= self.start => {
+            None if seq > 0 && logged_at >= self.start => {
                 return Err(Failure::refused("the event before the range is missing"));
             }
             Some(last) if seq != last.seq + 1 => {
                 return Err(Failure::Refused(format!("event {} is left out", last.seq + 1)));
             }
+            Some(last) if logged_at < last.logged_at => {
+                return Err(Failure::Refused(format!(
+                    "event {seq} was received before the event that precedes it in the log"
+                )));
+            }
             _ => {}
         }
-        self.count += u64::from((self.start..=self.end).contains(&received_at));
-        self.last = Some(Last { seq, received_at });
+        self.count += u64::from((self.start..=self.end).contains(&logged_at));
+        self.last = Some(Last { seq, logged_at });
         Ok(())
     }
 
     /// Whether the run ends behind the range. Otherwise it must end with the log.
     fn check_end(&self) -> Result<bool, Failure> {
         match &self.last {
-            Some(last) if last.received_at > self.end => Ok(true),
+            Some(last) if last.logged_at > self.end => Ok(true),
             Some(last) if last.seq + 1 == self.signed.head().size => Ok(false),
             _ => Err(Failure::refused("the event after the range is missing")),
         }

@@ -165,10 +165,10 @@ pub(crate) struct ExportOptions {
     /// live or test.
     #[arg(long, default_value = "live")]
     pub(crate) environment: Environment,
-    /// First `received_at` of the range, such as 2026-01-15T00:00:00Z.
+    /// Start of the range, such as 2026-01-15T00:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
     pub(crate) from: Timestamp,
-    /// Last `received_at` of the range, included.
+    /// End of the range, included. An event belongs to the time at which the log received it.
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
     pub(crate) to: Timestamp,
     /// Zip file to create. It must not exist yet.

@@ -66,7 +66,7 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
     // Before the checkpoint, which then covers it.
     let mut tenants = match options.new_only {
         true => None,
-        false => Some(TenantMaps::read(&server, &keys.all, &options.tenant_proof)),
+        false => Some(TenantMaps::read(&server, &keys.all, options)),
     };
     let latest = match (server.text("log/checkpoint")?, &saved) {
         (Fetched::Found(note), _) => note,

@@ -3,7 +3,9 @@
 use super::arguments::ExportOptions;
 use super::open_log;
 use anyhow::{Context, bail};
-use audit_app::{AuditLog, Evidence, EvidenceError, EvidenceRequest};
+use audit_app::{AuditLog, Evidence, EvidenceError, EvidenceRequest, VerifierKey};
+use audit_domain::{LogName, Timestamp};
+use audit_ledger::{InclusionProof, SignedCheckpoint};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -134,12 +136,14 @@ impl<'a> Archive<'a> {
         service: &AuditLog,
         evidence: &Evidence,
     ) -> anyhow::Result<()> {
-        let readme = readme(options, evidence);
-        let range = format!(
-            "{}\n{}\n",
+        let (from, to) = (
             options.from.truncated_to_millis(),
-            options.to.truncated_to_millis()
+            options.to.truncated_to_millis(),
         );
+        let log = LogName::new(options.project, options.environment);
+        let (signed, key) = (&evidence.checkpoint, &evidence.key);
+        let readme = readme(signed, &log, (from, to), evidence.events(), key);
+        let range = format!("{from}\n{to}\n");
         self.add("README.txt", |out| Ok(out.write_all(readme.as_bytes())?))?;
         self.add("key.txt", |out| Ok(writeln!(out, "{}", evidence.key)?))?;
         let note = evidence.checkpoint.note();
@@ -194,26 +198,38 @@ fn write_events(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) ->
 
 fn write_proofs(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) -> anyhow::Result<()> {
     service.evidence_proofs(evidence, |event, proof| {
-        let value = json!({
-            "seq": proof.seq,
-            "id": event.id,
-            "inclusion": proof.inclusion.to_base64(),
-        });
-        writeln!(out, "{value}")
+        writeln!(
+            out,
+            "{}",
+            proof_line(proof.seq, &event.id.to_string(), &proof.inclusion)
+        )
     })?;
     Ok(())
 }
 
-fn readme(options: &ExportOptions, evidence: &Evidence) -> String {
+/// A line of proofs.jsonl, without its end.
+pub(crate) fn proof_line(seq: u64, id: &str, inclusion: &InclusionProof) -> String {
+    json!({"id": id, "inclusion": inclusion.to_base64(), "seq": seq}).to_string()
+}
+
+/// README.txt of an archive with so many events of a log.
+pub(crate) fn readme(
+    signed: &SignedCheckpoint,
+    log: &LogName,
+    (from, to): (Timestamp, Timestamp),
+    events: u64,
+    key: &VerifierKey,
+) -> String {
+    let (project, environment) = log.as_str().split_once('/').unwrap_or_default();
     let values = [
-        ("{events}", evidence.events().to_string()),
-        ("{project}", options.project.to_string()),
-        ("{environment}", options.environment.to_string()),
-        ("{from}", options.from.truncated_to_millis().to_string()),
-        ("{to}", options.to.truncated_to_millis().to_string()),
-        ("{log}", evidence.checkpoint.checkpoint().origin().to_string()),
-        ("{size}", evidence.head().size.to_string()),
-        ("{key}", evidence.key.to_string()),
+        ("{events}", events.to_string()),
+        ("{project}", project.to_owned()),
+        ("{environment}", environment.to_owned()),
+        ("{from}", from.to_string()),
+        ("{to}", to.to_string()),
+        ("{log}", signed.checkpoint().origin().to_string()),
+        ("{size}", signed.head().size.to_string()),
+        ("{key}", key.to_string()),
     ];
     // The programs have braces of their own.
     let (text, programs) = README.split_once(PROGRAM_MARK).unwrap_or((README, ""));

@@ -28,6 +28,11 @@ PARTS: Mapping[str, Tuple[str, ...]] = {
     "target.name": ("target.name",),
 }
 OPEN_FIELDS = ("id", "occurred_at", "received_at", "tenant_id")
+#: Members of a response that the content hash does not cover.
+NOT_HASHED = ("content_hash", "content_salt", "redacted")
+KNOWN = frozenset(
+    [*(field for fields in PARTS.values() for field in fields), *OPEN_FIELDS, "claimed_at", *NOT_HASHED]
+)
 MAP_PATH_HASHES = 64
 
 
@@ -82,6 +87,19 @@ def values(event: Mapping[str, Any], paths: Iterable[str]) -> bytes:
         raise VerificationError(f"the event is not JSON: {error}") from error
 
 
+def fields_of(event: Mapping[str, Any]) -> Iterable[str]:
+    """The dot path of every field."""
+    for name, value in event.items():
+        if name in ("actor", "context", "target") and isinstance(value, Mapping):
+            yield from (f"{name}.{inner}" for inner in value)
+        else:
+            yield name
+
+
+def open_fields(event: Mapping[str, Any]) -> Tuple[str, ...]:
+    return OPEN_FIELDS + (("claimed_at",) if "claimed_at" in event else ())
+
+
 def salts_of(content_salt: bytes) -> Mapping[str, bytes]:
     halves: List[bytes] = []
     for pair in range((len(PARTS) + 1) // 2):
@@ -107,13 +125,14 @@ def content_hash(
     proof has for a viewer who does not see every field.
     """
     require((content_salt is None) != (parts is None), "pass either content_salt or parts")
+    require(KNOWN.issuperset(fields_of(event)), "the event has a field that the content hash does not cover")
     if parts is None:
         salts = salts_of(from_hex(content_salt, 16, "content_salt"))
         hashes = [hash_of_part(event, name, salts[name]) for name in PARTS]
     else:
         require(set(parts) == set(PARTS), "the proof does not have the parts of an event")
         hashes = [hash_from_proof(event, name, parts[name]) for name in PARTS]
-    return "sha256:" + sha256(b"\3", log.encode(), b"\n", *hashes, values(event, OPEN_FIELDS)).hex()
+    return "sha256:" + sha256(b"\3", log.encode(), b"\n", *hashes, values(event, open_fields(event))).hex()
 
 
 def hash_from_proof(event: Mapping[str, Any], name: str, part: Mapping[str, str]) -> bytes:

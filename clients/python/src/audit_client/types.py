@@ -106,6 +106,7 @@ class Event(_StoredEventRequired, total=False):
     metadata: Dict[str, Any]
     changes: List[Change]
     idempotency_key: str
+    claimed_at: str
     content_salt: str
 
 

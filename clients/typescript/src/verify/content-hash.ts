@@ -38,8 +38,12 @@ export const FIELDS_OF_PARTS: Readonly<Record<PartName, readonly string[]>> = {
   "target.name": ["target.name"],
 };
 
-/** The fields that no tier hides, in the order in which they are hashed. */
-export const OPEN_FIELDS = ["id", "occurred_at", "received_at", "tenant_id"] as const;
+const OPEN_FIELDS = ["id", "occurred_at", "received_at", "tenant_id"];
+
+/** The fields of an event that no tier hides, in the order in which they are hashed. Only claimed events have the last one. */
+export function openFieldsOf(event: JsonObject): readonly string[] {
+  return "claimed_at" in event ? [...OPEN_FIELDS, "claimed_at"] : OPEN_FIELDS;
+}
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
@@ -87,7 +91,7 @@ function hashOfPart(event: JsonObject, number: number, salt: Bytes): Promise<Byt
 }
 
 function hashOfAll(event: JsonObject, hashes: readonly Bytes[], log: string): Promise<Bytes> {
-  return sha256(Uint8Array.of(3), utf8(`${log}\n`), ...hashes, valuesOf(event, OPEN_FIELDS));
+  return sha256(Uint8Array.of(3), utf8(`${log}\n`), ...hashes, valuesOf(event, openFieldsOf(event)));
 }
 
 /**

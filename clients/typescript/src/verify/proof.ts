@@ -4,13 +4,13 @@ import {
   contentHashOfParts,
   fieldOf,
   FIELDS_OF_PARTS,
-  OPEN_FIELDS,
+  openFieldsOf,
   type PartName,
   type PartProof,
   PARTS,
 } from "./content-hash.js";
 import { ensure, VerificationError } from "./error.js";
-import { type JsonValue, parseJson } from "./json.js";
+import { canonical, type JsonValue, parseJson } from "./json.js";
 import { hashesOf, leafHash, PROOF_HASHES_MAX, verifyInclusion } from "./merkle.js";
 import { type Checkpoint, openCheckpoint, parseOrigin } from "./note.js";
 
@@ -134,7 +134,7 @@ function unverifiedPartsOf(proof: ProofOfEvent): PartName[] {
 function coveredFields(event: object, unverified: readonly PartName[]): Record<string, JsonValue> {
   const covered: Record<string, JsonValue> = {};
   const paths = PARTS.filter((name) => !unverified.includes(name)).flatMap((name) => FIELDS_OF_PARTS[name]);
-  for (const path of [...OPEN_FIELDS, ...paths]) {
+  for (const path of [...openFieldsOf(event as Record<string, unknown>), ...paths]) {
     const value = fieldOf(event as Record<string, unknown>, path);
     if (value === undefined) {
       continue;
@@ -175,20 +175,26 @@ export async function verifyReceipt(receipt: string, expectations: Expectations)
   return verifyProof(disclosed.event, proof, expectations);
 }
 
-/** The event of a receipt, with its salt or the proofs of its parts. */
+/** The event of a receipt, with its salt or the proofs of its parts. It is written in one form only. */
 function disclosedBy(extra: string): Pick<ProofOfEvent, "content_salt" | "parts"> & { event: object } {
+  let text: string;
   let value: unknown;
   try {
-    value = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(extra, "the line extra")));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(extra, "the line extra"));
+    value = parseJson(text);
   } catch (cause) {
     throw new VerificationError("malformed", "the line extra of the receipt is not JSON in base64", { cause });
   }
   ensure(isObject(value), "malformed", "the receipt has no event");
+  const isWritten = (own: string) => ensure(own === text, "malformed", "the event of the receipt is written in another way");
   if (isObject(value["event"]) && isObject(value["parts"])) {
-    return { event: value["event"], parts: value["parts"] as Record<string, PartProof> };
+    const { event, parts } = value;
+    isWritten(`{"event":${canonical(event)},"parts":${canonical(parts)}}`);
+    return { event, parts: parts as Record<string, PartProof> };
   }
   const { content_salt, ...event } = value;
   ensure(typeof content_salt === "string", "malformed", "the receipt has no salt");
+  isWritten(`{"content_salt":${canonical(content_salt)},${canonical(event).slice(1)}`);
   return { event, content_salt };
 }
 

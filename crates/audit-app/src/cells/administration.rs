@@ -3,6 +3,7 @@
 use crate::error::{AppError, Result};
 use crate::secrets::ServiceSecret;
 use crate::service::AuditLog;
+use crate::verify::{VerifyOptions, first_finding};
 use audit_domain::ProjectId;
 use audit_store::{
     Cell, CellId, CellSize, Deployment, MovedProject, NewCell, ProjectMove, Store, StoreError,
@@ -156,15 +157,27 @@ impl AuditLog {
         Ok(found.ok_or(AppError::NotFound("cell"))?.id)
     }
 
-    /// Moves a project to the cell of this name while it is used, and removes the old copy.
+    /// Moves a project to the cell of this name while it is used, and removes the old copy. Verifies its logs before: planted events are
+    /// not copied and tiles are made anew, so the copy does not have every finding.
     ///
     /// # Errors
-    /// [`AppError::NotFound`]; when a database fails. Then the project is where it was, or in the new cell, and the call can be
+    /// [`AppError::NotFound`]; [`AppError::Conflict`] when a log is not the one that was signed; when a database fails. Then the project is where it was, or in the new cell, and the call can be
     /// repeated.
     pub fn move_project(self: &Arc<Self>, project_id: ProjectId, cell: &str) -> Result<MovedProject> {
         let target = self.cell_named(cell)?;
         let project = self.store.read(|reader| reader.project(project_id))?;
         let project = project.ok_or(AppError::NotFound("project"))?;
+        let options = VerifyOptions {
+            project_id: Some(project_id),
+            ..VerifyOptions::default()
+        };
+        let reports = self.verify_log(&options, &mut |_, _| ())?;
+        if let Some((report, finding)) = first_finding(&reports) {
+            return Err(AppError::Conflict(format!(
+                "the log {} is inconsistent: {finding}; see `audit-server log verify`",
+                report.name()
+            )));
+        }
         self.copy_organization(target, project.organization_id)?;
         let mut moving = ProjectMove::begin(&self.store, project_id, target)?;
         Ok(moving.run()?)

@@ -11,10 +11,9 @@ use crate::events::visible_json;
 use crate::ingest::Ingested;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{EventsWrite, Keys, Readers};
-use audit_domain::{EventId, StoredEvent, ViewerRoute, ViewerTier};
+use audit_domain::{DisclosedEvent, EventId, StoredEvent, ViewerRoute, ViewerTier};
 use audit_ledger::{Hash, InclusionProof, TlogProof};
 use audit_store::{LedgerId, LoggedEvent};
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -178,14 +177,11 @@ impl AuditLog {
 /// The extra data of the receipt of an event, for a reader with this tier.
 fn extra(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<String> {
     Ok(match Disclosure::new(event, tier)? {
-        Disclosure::Whole(salt) => {
-            let rest = event.canonical.strip_prefix('{').unwrap_or_default();
-            format!("{{\"content_salt\":\"{salt}\",{rest}")
-        }
+        Disclosure::Whole(salt) => DisclosedEvent::whole(&event.canonical, &salt),
         Disclosure::Parts(proofs) => {
             let seen = visible_json(event, tier)?;
-            let parts = Value::Object(proofs.to_json());
-            format!("{{\"event\":{seen},\"parts\":{parts}}}")
+            let seen = serde_json::from_str(seen.get()).map_err(AppError::internal)?;
+            DisclosedEvent::parts(&seen, &proofs)
         }
     })
 }

@@ -108,6 +108,11 @@ pub fn verify_anchors(
     for file in files {
         match SignedAnchor::open(&file.document, keys) {
             Ok(signed) => {
+                let own = signed.anchor().file_name();
+                // A copy may have any other name.
+                if is_file_name(&file.name) && file.name != own {
+                    report.add(&file.name, &format!("it is the anchor {own}"));
+                }
                 report.check_stamp(file, &signed, roots);
                 opened.push((file, signed));
             }
@@ -129,6 +134,16 @@ pub fn verify_anchors(
         report.add_logs(&file.name, signed);
     }
     report
+}
+
+/// Whether a name is one of the file of an anchor.
+fn is_file_name(name: &str) -> bool {
+    let is_as_in_form = |(is, form): (u8, u8)| match form {
+        b'0' => is.is_ascii_digit(),
+        form => is == form,
+    };
+    let form = "00000000T000000Z";
+    name.len() == form.len() && name.bytes().zip(form.bytes()).all(is_as_in_form)
 }
 
 fn describe(error: &AnchorError) -> String {

@@ -235,7 +235,7 @@ fn read_events(
             };
             let stamp = Stamp {
                 id: envelope.id,
-                received_at: envelope.received_at,
+                received_at: envelope.logged_at,
             };
             last = Some(stamp.latest(last));
             let leaf = Hash::of_event(&content_hash);

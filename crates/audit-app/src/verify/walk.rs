@@ -8,13 +8,15 @@ use crate::error::{AppError, Result};
 use audit_domain::{ContentHash, Envelope, EventId, LogName, Month, Stamp, Timestamp};
 use audit_ledger::{Frontier, Hash, HeadKey, Tile, TileId, TreeHead};
 use audit_store::{LedgerId, Reader, RowCodes, StoreError, StoredLedger, StoredRow, StoredSender};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::thread::{self, ScopedJoinHandle};
 
-/// The number of events of one read: a multiple of the tile width. Two pages are in memory at once.
-const PAGE_EVENTS: u64 = 8 * TileId::WIDTH_MAX as u64;
+/// The number of events of one read: a multiple of the tile width.
+const PAGE_EVENTS: u64 = 2 * TileId::WIDTH_MAX as u64;
+/// The most pages that are computed at once. With the one that is read they take 288 MiB, if every event is as large as it may be.
+const PENDING_PAGES_MAX: usize = 8;
 
 /// A stored event, with what is computed from it alone.
 struct Computed {
@@ -73,7 +75,7 @@ pub(super) struct Walk<'a, 'b> {
     /// The maps of tenants at earlier sizes, where anchors have them.
     pub(super) maps: Option<MapWalk>,
     /// When each event at a size of `signed_roots` was received: the first one that is not signed.
-    received_at: BTreeMap<u64, Timestamp>,
+    logged_at: BTreeMap<u64, Timestamp>,
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
@@ -103,12 +105,12 @@ impl<'a, 'b> Walk<'a, 'b> {
             is_complete: true,
             tenants: None,
             maps: None,
-            received_at: BTreeMap::new(),
+            logged_at: BTreeMap::new(),
         }
     }
 
     /// Verifies every event. Calls `report_progress` after each page with its number of events. While a page is read, the
-    /// events of the one before it are computed on another thread.
+    /// events of those before it are computed on other threads, one for each processor.
     pub(super) fn events(&mut self, report_progress: &mut dyn FnMut(u64)) -> Result<()> {
         self.note_root()?;
         // After the head: the senders of its events are there.
@@ -116,7 +118,10 @@ impl<'a, 'b> Walk<'a, 'b> {
         let (log, codes) = (self.log, self.codes.take());
         let (log, codes) = (log.as_ref(), codes.as_ref());
         thread::scope(|scope| {
-            let mut pending = None;
+            let mut pending = VecDeque::new();
+            let pending_max = thread::available_parallelism()
+                .map_or(1, usize::from)
+                .min(PENDING_PAGES_MAX);
             let mut start = 0;
             while start < self.size {
                 let end = self.size.min(start + PAGE_EVENTS);
@@ -127,13 +132,16 @@ impl<'a, 'b> Walk<'a, 'b> {
                 }
                 let events = scope.spawn(move || compute(rows, log, codes));
                 let seqs = start..end;
-                if let Some(before) = pending.replace(Pending { seqs, events }) {
-                    self.page(before, report_progress)?;
+                pending.push_back(Pending { seqs, events });
+                if pending.len() > pending_max
+                    && let Some(first) = pending.pop_front()
+                {
+                    self.page(first, report_progress)?;
                 }
                 start = end;
             }
-            if let Some(last) = pending {
-                self.page(last, report_progress)?;
+            for page in pending {
+                self.page(page, report_progress)?;
             }
             if start < self.size {
                 self.rest_is_removed(start);
@@ -362,11 +370,11 @@ impl<'a, 'b> Walk<'a, 'b> {
         };
         let stamp = Stamp {
             id: envelope.id,
-            received_at: envelope.received_at,
+            received_at: envelope.logged_at,
         };
         self.last = Some(stamp.latest(self.last));
         if self.signed_roots.contains_key(&seq) {
-            self.received_at.insert(seq, envelope.received_at);
+            self.logged_at.insert(seq, envelope.logged_at);
         }
     }
 
@@ -387,7 +395,7 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Finds events that were received before a time and are not signed up to now, at this size.
     pub(super) fn check_unsigned(&mut self, signed: u64, received_before: Timestamp) {
-        let first = self.received_at.get(&signed);
+        let first = self.logged_at.get(&signed);
         if first.is_some_and(|first| *first < received_before) {
             self.findings
                 .add(Finding::events(signed..self.size, Problem::Unsigned));

@@ -1,4 +1,4 @@
-//! Sequences of what a server, its restarts and somebody with the database do to one log, made at random. What
+//! Sequences of what a server, its restarts and an attacker with write access to the database do to one log, made at random. What
 //! `docs/design/signing.md` claims holds after every step: an event that the signer has seen is in the log, or verification finds that it is
 //! not; nothing is signed that does not continue what was signed; and nothing is appended to a log that is smaller than it was when it
 //! could not be signed.

@@ -54,6 +54,9 @@ fn by_definition(event: &Value, salt: &ContentSalt, log: &str) -> ContentHash {
         ));
     }
     input.extend(lines(&EventPart::OPEN_FIELDS).as_bytes());
+    if event.get("claimed_at").is_some() {
+        input.extend(["\n", &lines(&[EventField::ClaimedAt])].concat().as_bytes());
+    }
     ContentHash::from_bytes(Sha256::digest(input).into())
 }
 
@@ -65,12 +68,16 @@ fn the_hash_is_that_of_the_definition() {
         let mut event = smallest.clone();
         event["metadata"] = json!({"m": "x".repeat(length)});
         for event in [event, self::event(), smallest.clone()] {
-            let text = canonical_of(event);
-            let read = serde_json::from_str(&text).unwrap();
-            assert_eq!(
-                ContentHash::of(&text, &SALT, &log()),
-                Some(by_definition(&read, &SALT, log().as_str()))
-            );
+            let mut read: Value = serde_json::from_str(&canonical_of(event)).unwrap();
+            for claimed_at in [None, Some("2026-01-16T00:00:00.000Z")] {
+                if let Some(time) = claimed_at {
+                    read["claimed_at"] = json!(time);
+                }
+                assert_eq!(
+                    ContentHash::of(&canonical::to_string(&read), &SALT, &log()),
+                    Some(by_definition(&read, &SALT, log().as_str()))
+                );
+            }
         }
     }
 }

@@ -23,6 +23,7 @@ fn event() -> Event {
     Event::from_json(event, NOW).expect("a valid event")
 }
 
+/// An event that was claimed from a stream, so that it has every field.
 fn stored() -> StoredEvent {
     let stamp = Stamp {
         id: EventId::new(NOW, [7; 10]),
@@ -30,7 +31,10 @@ fn stored() -> StoredEvent {
     };
     let log = LogName::new(ProjectId::from_random([1; 16]), Environment::Live);
     let salt = ContentSalt::from_bytes([7; 16]);
-    let record = Record::new(&event(), true, stamp).hashed(salt, &log);
+    let sent = Record::new(&event(), true, stamp);
+    let object = serde_json::from_str(sent.canonical()).expect("an object");
+    let record = Record::claimed(object, true, stamp, sent.occurred_at(), NOW.plus_seconds(60));
+    let record = record.expect("an event").hashed(salt, &log);
     StoredEvent {
         id: stamp.id,
         occurred_at: record.occurred_at(),
@@ -89,7 +93,8 @@ fn facet<'a>(facets: &'a Facets<'_>, field: EventField) -> Option<Option<&'a str
         // Found by the order of events, by ids and by positions in the log.
         EventField::Id | EventField::OccurredAt | EventField::ReceivedAt => None,
         // No filter looks at these.
-        EventField::ActorEmail
+        EventField::ClaimedAt
+        | EventField::ActorEmail
         | EventField::IpAddress
         | EventField::UserAgent
         | EventField::Location

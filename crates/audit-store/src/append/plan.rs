@@ -342,7 +342,11 @@ impl Plan {
         let mut record = event.record;
         let arrived_at = record.stamp().received_at;
         match origin {
-            Origin::Claimed(_) => {}
+            Origin::Claimed(_) => {
+                if let Some(last) = end.last {
+                    record.claimed_after(last.received_at);
+                }
+            }
             Origin::Sent | Origin::Service => {
                 let stamp = record.stamp().following(end.last);
                 if stamp != record.stamp() {
@@ -351,6 +355,10 @@ impl Plan {
             }
         }
         let stamp = record.stamp();
+        let logged = Stamp {
+            received_at: record.logged_at(),
+            ..stamp
+        };
         if let Some(Idempotency { hash, digest }) = event.idempotency {
             let known = KnownKey {
                 event: Some(KnownEvent { id: stamp.id, digest }),
@@ -372,7 +380,7 @@ impl Plan {
             arrived_at,
         });
         end.next_seq += 1;
-        end.last = Some(stamp.latest(end.last));
+        end.last = Some(logged.latest(end.last));
         stamp.id
     }
 

@@ -9,7 +9,7 @@ use super::statements::FindRows;
 use crate::append::LedgerId;
 use crate::configuration::ConfigurationVersion;
 use crate::error::{Result, StoreError};
-use crate::schema::ledgers;
+use crate::schema::{ledger_actions, ledgers};
 use crate::search::FORMAT;
 use crate::search::verification::{EventPlace, IndexReport, RowEvent, VerifiedIndex, verify};
 use audit_domain::EventId;
@@ -95,6 +95,11 @@ impl VerifiedIndex for PostgresSession {
             (key, None) => event_without_tokens(&mut self.connection, *key),
         };
         rows.iter().map(event).collect()
+    }
+
+    fn actions(&mut self) -> Result<Vec<(i64, String)>> {
+        let rows = ledger_actions::table.select((ledger_actions::ledger_id, ledger_actions::action));
+        Ok(rows.load(&mut self.connection)?)
     }
 
     fn backlog(&mut self) -> Result<Vec<(LedgerId, Range<i64>)>> {

@@ -5,6 +5,8 @@
 
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
+use crate::search::tokens::{self, Kind};
+use audit_domain::TopField;
 use audit_index::{Blocks, Damaged, RowId, Segment};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -73,6 +75,8 @@ pub enum IndexFinding {
     },
     /// An event is neither in a segment nor in the backlog.
     Unindexed(EventPlace),
+    /// The action of an indexed event is not among those of its ledger, by which patterns of actions are resolved.
+    UnknownAction(EventPlace),
 }
 
 /// The event of a row.
@@ -104,6 +108,9 @@ pub(crate) trait VerifiedIndex {
         Ok(None)
     }
 
+    /// The actions of all ledgers.
+    fn actions(&mut self) -> Result<Vec<(i64, String)>>;
+
     /// Calls `see` with every stored event of these ledgers.
     fn for_each_event(&mut self, see: &mut dyn FnMut(EventPlace)) -> Result<()>;
 }
@@ -114,6 +121,7 @@ pub(crate) fn verify(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<IndexReport> {
     let (mut report, mut covered) = (IndexReport::default(), Covered::default());
+    let mut actions = Actions::default();
     let segments = index.segments()?;
     let ledgers = index.ledgers()?;
     let rows_of = |segment: &Segment<_>| u64::from(segment.rows);
@@ -131,7 +139,7 @@ pub(crate) fn verify(
                     (Some(ledgers), Some(ledger_id)) => ledgers.contains(&ledger_id),
                     _ => true,
                 };
-                let results = (&mut covered, &mut report);
+                let results = (&mut covered, &mut actions, &mut report);
                 compare(index, &segment, (&tokens, &is_verified), results, &mut |rows| {
                     done += rows;
                     progress(done, total);
@@ -143,6 +151,9 @@ pub(crate) fn verify(
             }
             (Err(damaged), Ok(_)) => return Err(damaged.into()),
         }
+    }
+    for event in actions.without(index.actions()?) {
+        report.add(IndexFinding::UnknownAction(event));
     }
     let backlog = index.backlog()?;
     let backlog = Backlog::of(backlog);
@@ -219,7 +230,7 @@ fn compare<V: VerifiedIndex>(
     index: &mut V,
     segment: &Segment<V::Id>,
     (tokens, is_verified): (&[RowTokens], &dyn Fn(Option<LedgerId>) -> bool),
-    (covered, report): (&mut Covered, &mut IndexReport),
+    (covered, actions, report): (&mut Covered, &mut Actions, &mut IndexReport),
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
     let mut start = 0;
@@ -243,6 +254,7 @@ fn compare<V: VerifiedIndex>(
                 continue;
             };
             covered.add(event.place);
+            actions.add(&event);
             if RowTokens::of(&event.tokens) != (tokens.count, tokens.hashes) {
                 report.add(IndexFinding::OtherTokens {
                     segment: segment.id,
@@ -254,6 +266,31 @@ fn compare<V: VerifiedIndex>(
         start = end;
     }
     Ok(())
+}
+
+/// The tokens of the actions of events, each with an event that has it.
+#[derive(Debug, Default)]
+struct Actions(HashMap<String, EventPlace>);
+
+impl Actions {
+    fn add(&mut self, event: &RowEvent) {
+        let prefix = tokens::field_prefix(event.place.ledger_id.0, TopField::Action);
+        let token = event.tokens.split(' ').find(|token| token.starts_with(&prefix));
+        if let Some(token) = token.filter(|token| !self.0.contains_key(*token)) {
+            self.0.insert(token.to_owned(), event.place);
+        }
+    }
+
+    /// The events whose actions are not among these, in order.
+    fn without(mut self, known: Vec<(i64, String)>) -> Vec<EventPlace> {
+        for (ledger_id, action) in known {
+            self.0
+                .remove(&tokens::token(Kind::Action, ledger_id, action.as_bytes()));
+        }
+        let mut events: Vec<EventPlace> = self.0.into_values().collect();
+        events.sort_by_key(|event| (event.ledger_id, event.seq));
+        events
+    }
 }
 
 /// A set of events: a bitmap per 512 positions of a ledger.

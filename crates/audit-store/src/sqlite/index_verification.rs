@@ -8,6 +8,7 @@ use super::index::{self, backlog, rebuild};
 use super::schema::{event_backlog, event_times};
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
+use crate::schema::ledger_actions;
 use crate::search::FORMAT;
 use crate::search::verification::{EventPlace, IndexReport, RowEvent, VerifiedIndex, verify};
 use audit_index::{Blocks, Damaged, Segment};
@@ -85,6 +86,11 @@ impl VerifiedIndex for SqliteSession {
         rows.iter()
             .map(|(position, _)| event_at(connection, *position))
             .collect()
+    }
+
+    fn actions(&mut self) -> Result<Vec<(i64, String)>> {
+        let rows = ledger_actions::table.select((ledger_actions::ledger_id, ledger_actions::action));
+        Ok(rows.load(&mut self.connection)?)
     }
 
     fn backlog(&mut self) -> Result<Vec<(LedgerId, Range<i64>)>> {

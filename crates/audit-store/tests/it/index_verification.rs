@@ -131,6 +131,16 @@ fn an_event_that_is_in_no_segment_or_under_other_tokens_is_named() {
     };
     assert_eq!(named, event(ledger_id, 7));
 
+    let (folder, ledger_id) = indexed();
+    change(folder.path(), "audit.db", "DELETE FROM ledger_actions");
+    let without_actions = report(folder.path());
+    let is_unknown = |finding: &IndexFinding| matches!(finding, IndexFinding::UnknownAction(named) if named.ledger_id == ledger_id);
+    assert!(
+        without_actions.findings.iter().all(is_unknown),
+        "{without_actions:?}"
+    );
+    assert_eq!(without_actions.findings_count, 3);
+
     let (folder, _) = indexed();
     change(
         folder.path(),

@@ -98,6 +98,7 @@ export const de: Messages = {
   summary: "Übersicht",
   occurredAt: "Geschehen",
   receivedAt: "Empfangen",
+  claimedAt: "Übernommen",
   location: "Ort",
   ipAddress: "IP-Adresse",
   userAgent: "Programm",

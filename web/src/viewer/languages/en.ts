@@ -97,6 +97,7 @@ export const en = {
   summary: "Summary",
   occurredAt: "Occurred",
   receivedAt: "Received",
+  claimedAt: "Claimed",
   location: "Location",
   ipAddress: "IP address",
   userAgent: "User agent",

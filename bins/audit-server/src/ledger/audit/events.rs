@@ -4,7 +4,7 @@
 use super::server::{Fetched, LogServer};
 use super::{AuditResult, Failure};
 use anyhow::Context;
-use audit_domain::{ContentHash, ContentSalt, LogName, canonical};
+use audit_domain::{ContentHash, ContentSalt, LogName, Timestamp, canonical, logged_at};
 use audit_ledger::Hash;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
@@ -21,6 +21,8 @@ pub(super) struct Event {
     pub(super) leaf: Option<Hash>,
     /// Whether its `content_hash` is the hash of its canonical text.
     pub(super) has_matching_hash: bool,
+    /// When the log received it.
+    pub(super) logged_at: Option<Timestamp>,
 }
 
 impl Event {
@@ -41,6 +43,7 @@ impl Event {
         Ok(Self {
             id: id.to_owned(),
             tenant_id: tenant_id.unwrap_or_default().to_owned(),
+            logged_at: logged_at(&event),
             leaf: computed.map(|computed| Hash::of_event(&computed)),
             has_matching_hash: computed.is_some_and(|computed| content_hash == computed.to_string()),
         })

@@ -4,7 +4,7 @@ use super::server::{Fetched, LogServer};
 use super::{AuditOptions, AuditResult, Failure};
 use crate::system::SystemClock;
 use anyhow::Context;
-use audit_domain::{Clock, Timestamp};
+use audit_domain::{Clock, logged_at};
 
 /// Checks that the checkpoint of `size` events covers what the server has acknowledged, and every event that it received long
 /// ago. `cursor` is the feed cursor behind the last signed event.
@@ -34,8 +34,8 @@ pub(super) fn check(
     let Some(first) = page["events"].as_array().and_then(|events| events.first()) else {
         return Ok(());
     };
-    let received_at = first["received_at"].as_str().unwrap_or_default();
-    let received_at = Timestamp::parse_rfc3339(received_at).context("an event has no time of receipt")?;
+    let received_at = first.as_object().and_then(logged_at);
+    let received_at = received_at.context("an event has no time of receipt")?;
     let signed_before = SystemClock.now().plus_seconds(-options.max_unsigned.seconds());
     match received_at < signed_before {
         true => Err(Failure::Inconsistent(format!(

@@ -78,7 +78,7 @@ impl<'a> Replay<'a> {
                 if let (Some(tenants), Some(event)) = (&mut self.tenants, &event)
                     && let Some(leaf) = event.leaf
                 {
-                    tenants.append(seq, &event.tenant_id, leaf);
+                    tenants.append(seq, event, leaf);
                 }
             }
             self.frontier.append(*leaf);
@@ -161,6 +161,7 @@ mod tests {
             tenant_id: "acme".to_owned(),
             leaf: Some(leaf),
             has_matching_hash,
+            logged_at: None,
         };
         let described = |event: Option<&Event>| difference(7, event, &one, Some(&two)).unwrap_or_default();
         assert_eq!(described(Some(&event(one, true))), "");

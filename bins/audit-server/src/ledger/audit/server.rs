@@ -3,6 +3,7 @@
 use super::{AuditResult, Failure};
 use crate::client::{Client, Reply};
 use anyhow::{Context, anyhow};
+use audit_domain::json;
 use audit_ledger::{Tile, TileId};
 use serde_json::Value;
 use ureq::Body;
@@ -70,7 +71,7 @@ impl LogServer {
     pub(super) fn json(&self, path: &str, parameters: &[(&str, String)]) -> AuditResult<Fetched<Value>> {
         Ok(match self.get(path, parameters)? {
             Fetched::Found(bytes) => {
-                let read = serde_json::from_slice(&bytes);
+                let read = json::parse(&bytes).map(Value::from);
                 Fetched::Found(read.with_context(|| format!("GET {path}: the response is not JSON"))?)
             }
             Fetched::Refused(why) => Fetched::Refused(why),

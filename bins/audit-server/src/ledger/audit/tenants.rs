@@ -1,15 +1,15 @@
 //! The map of tenants: the auditor computes it from the events, and compares it with the one that the server signs and with those
 //! that it has shown to viewers.
 
+use super::events::Event;
 use super::server::{Fetched, LogServer};
-use super::{AuditResult, Failure, left_out};
+use super::{AuditOptions, AuditResult, Failure, left_out};
 use crate::tenant_proof;
 use anyhow::{Context, anyhow};
-use audit_domain::LogName;
+use audit_domain::{LogName, Timestamp};
 use audit_ledger::{Hash, Origin, SignedTenantMap, TenantLogs, TenantMapKey, TreeHead, VerifierKey};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// How many tenants are compared one by one where the maps differ.
 const COMPARED_TENANTS_MAX: usize = 10_000;
@@ -26,11 +26,19 @@ pub(super) struct TenantMaps {
     logs_of_server: Option<TenantLogs>,
     /// The log as content hashes name it.
     log: Option<LogName>,
+    /// How old an event must be when a map is signed to be in it, in seconds.
+    max_unsigned: i64,
+    /// A map that lacks such an event.
+    stale: Option<String>,
 }
 
 impl TenantMaps {
     /// Reads the map that the server signs now, and the notes of viewers from files.
-    pub(super) fn read(server: &LogServer, keys: &[VerifierKey], files: &[PathBuf]) -> AuditResult<Self> {
+    pub(super) fn read(
+        server: &LogServer,
+        keys: &[VerifierKey],
+        options: &AuditOptions,
+    ) -> AuditResult<Self> {
         let body: Value = match server.json_of_consistent_log("log/tenants")? {
             Fetched::Found(body) => body,
             Fetched::Refused(why) => {
@@ -48,7 +56,7 @@ impl TenantMaps {
             Failure::Inconsistent(format!("the server returns an invalid map of tenants: {error}"))
         })?;
         let mut signed = vec![("the server".to_owned(), size, map)];
-        for file in files {
+        for file in &options.tenant_proof {
             let proof = tenant_proof::read(file)?;
             let (map, _) = proof
                 .verify(keys)
@@ -63,6 +71,8 @@ impl TenantMaps {
             logs: TenantLogs::default(),
             logs_of_server: None,
             log: None,
+            max_unsigned: options.max_unsigned.seconds(),
+            stale: None,
         })
     }
 
@@ -107,9 +117,21 @@ impl TenantMaps {
     }
 
     /// Adds the event at this position.
-    pub(super) fn append(&mut self, seq: u64, tenant_id: &str, leaf: Hash) {
+    pub(super) fn append(&mut self, seq: u64, event: &Event, leaf: Hash) {
+        // A server that signs an old map with the present time hides what came after it.
+        for (shown_by, _, map) in self.signed.iter().filter(|(_, of, _)| *of == seq) {
+            let signed_at = map.head().signed_at;
+            let is_in_time = |at: &Timestamp| at.plus_seconds(self.max_unsigned) >= signed_at;
+            if let Some(logged_at) = event.logged_at.filter(|at| !is_in_time(at)) {
+                let what = format!(
+                    "the map of tenants that {shown_by} shows was signed at {signed_at} and lacks event {seq} ({}), which the log received at {logged_at}",
+                    event.id
+                );
+                self.stale.get_or_insert(what);
+            }
+        }
         if self.roots.last_key_value().is_some_and(|(last, _)| seq < *last) {
-            self.logs.append(tenant_id, leaf);
+            self.logs.append(&event.tenant_id, leaf);
             self.note_root(seq + 1);
         }
     }
@@ -135,7 +157,10 @@ impl TenantMaps {
                 "the map of tenants that {shown_by} shows is not that of the first {size} events{details}"
             )));
         }
-        Ok(())
+        match &self.stale {
+            Some(what) => Err(Failure::Inconsistent(what.clone())),
+            None => Ok(()),
+        }
     }
 
     /// The first tenant whose log the server shows with fewer or other events.

@@ -45,6 +45,7 @@ fn is_added(field: EventField) -> bool {
     match field {
         EventField::Id
         | EventField::ReceivedAt
+        | EventField::ClaimedAt
         | EventField::Redacted
         | EventField::ContentHash
         | EventField::ContentSalt => true,
@@ -83,6 +84,10 @@ fn a_stored_event_has_every_field() {
 fn what_a_viewer_sees_for_certain_is_what_no_tier_hides() {
     assert_eq!(
         paths_of("StoredEvent", true),
-        fields(|field| !field.is_hideable() && field != EventField::ContentSalt)
+        fields(|field| {
+            // A viewer who does not see all has no salt, and only claimed events have the time of the claim.
+            let is_optional = matches!(field, EventField::ContentSalt | EventField::ClaimedAt);
+            !field.is_hideable() && !is_optional
+        })
     );
 }
