@@ -3,7 +3,8 @@
 use crate::text;
 use audit_client::verify_receipt;
 use audit_domain::{
-    ContentSalt, Environment, Event, EventId, LogName, ProjectId, Record, Stamp, Timestamp, json,
+    ContentSalt, DisclosedEvent, Environment, Event, EventId, LogName, ProjectId, Record, Stamp, Timestamp,
+    canonical, json,
 };
 use audit_ledger::{
     Checkpoint, Frontier, Hash, InclusionProof, KeyName, Origin, SigningKey, Tile, TileId, TileSet, TlogProof,
@@ -73,11 +74,10 @@ pub fn receipt_seeds() -> Vec<Vec<u8>> {
     let note = key(1).sign(checkpoint).note().to_owned();
     let receipt = |index: u64| {
         let (event, salt, _) = &events[usize::try_from(index).expect("an index of the events")];
-        let mut extra = event.clone();
-        extra["content_salt"] = salt.to_string().into();
+        let extra = DisclosedEvent::whole(&canonical::to_string(event), salt);
         let inclusion = InclusionProof::prove(index, EVENTS.into(), |subtree| tiles.hash(subtree));
         let proof = TlogProof {
-            extra: Some(extra.to_string().into_bytes()),
+            extra: Some(extra.into_bytes()),
             index,
             inclusion: inclusion.expect("the leaf is in the log"),
             checkpoint: note.clone(),
