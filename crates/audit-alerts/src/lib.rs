@@ -54,6 +54,7 @@ mod rate;
 mod rule;
 mod rule_set;
 mod severity;
+mod states;
 mod watch;
 mod window;
 
@@ -71,6 +72,7 @@ pub use rule::{
 };
 pub use rule_set::RuleSet;
 pub use severity::Severity;
+pub use states::{GroupStates, RuleKey};
 pub use watch::{CountedEvent, GroupHash, Watch};
 pub use window::{DecodeError, Firing, GroupState, Observed, Windowing};
 

@@ -3,16 +3,16 @@
 
 use crate::alert::Alert;
 use crate::alert_id::AlertId;
-use crate::group::Group;
+use crate::group::{Group, GroupBy};
 use crate::rule::AlertRule;
 use crate::rule_set::RuleSet;
+use crate::states::RuleKey;
 use crate::window::{Firing, GroupState, Observed};
 use audit_domain::{EventId, Timestamp};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// Identifies a group within a ledger: the first 128 bits of a SHA-256 over rule, tenant and, where the rule groups by
-/// actor, actor.
+/// Identifies a group within a ledger: the first 128 bits of a SHA-256 over tenant and, where it is of an actor, actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupHash([u8; 16]);
 
@@ -27,10 +27,10 @@ impl GroupHash {
         &self.0
     }
 
-    fn of_group(rule_id: &str, group: Group<'_>) -> Self {
+    fn of_group(group: Group<'_>) -> Self {
         match group.actor_id() {
-            Some(actor_id) => Self::of(&[rule_id, group.tenant_id(), actor_id]),
-            None => Self::of(&[rule_id, group.tenant_id()]),
+            Some(actor_id) => Self::of(&["actor", group.tenant_id(), actor_id]),
+            None => Self::of(&["tenant", group.tenant_id()]),
         }
     }
 
@@ -51,21 +51,29 @@ fn first_bytes<const N: usize>(hasher: Sha256) -> [u8; N] {
     std::array::from_fn(|index| digest[index])
 }
 
-fn alert_id(event_id: EventId, group_hash: GroupHash, fired_at: Timestamp) -> AlertId {
-    let hasher = Sha256::new()
-        .chain_update(event_id.to_bytes())
-        .chain_update(group_hash.as_bytes());
-    AlertId::new(fired_at, first_bytes(hasher))
+impl RuleKey {
+    /// The key of the rule with this id.
+    fn of(rule_id: &str) -> Self {
+        Self(first_bytes(Sha256::new_with_prefix(rule_id)))
+    }
 }
 
-/// The id of the alert that a rule raised for a group at `fired_at`, because of the event `event_id`.
+/// The id of the alert that a rule raised for a group at `fired_at`, because of the event `event_id`. It is as unpredictable as the
+/// event's id.
 pub(crate) fn alert_id_of(
     rule_id: &str,
     group: Group<'_>,
     event_id: EventId,
     fired_at: Timestamp,
 ) -> AlertId {
-    alert_id(event_id, GroupHash::of_group(rule_id, group), fired_at)
+    let of_rule = match group.actor_id() {
+        Some(actor_id) => GroupHash::of(&[rule_id, group.tenant_id(), actor_id]),
+        None => GroupHash::of(&[rule_id, group.tenant_id()]),
+    };
+    let hasher = Sha256::new()
+        .chain_update(event_id.to_bytes())
+        .chain_update(of_rule.as_bytes());
+    AlertId::new(fired_at, first_bytes(hasher))
 }
 
 /// The fields of a stored event that a group needs to count it.
@@ -80,16 +88,35 @@ pub struct CountedEvent {
     pub occurred_at: Timestamp,
 }
 
-/// A group of one rule that counts an event. Clones share it: a commit that may be repeated copies its events.
+/// A group of one rule that counts an event. Clones share its parts: a commit that may be repeated copies its events.
 #[derive(Clone, Debug)]
 pub struct Watch {
-    group: Arc<WatchedGroup>,
+    rule: Arc<WatchingRule>,
+    of: Arc<Watched>,
     group_hash: GroupHash,
 }
 
+/// A rule of a set, with the key of its states.
 #[derive(Debug)]
-struct WatchedGroup {
-    rule: Arc<AlertRule>,
+pub(crate) struct WatchingRule {
+    rule: AlertRule,
+    key: RuleKey,
+}
+
+impl WatchingRule {
+    pub(crate) fn new(rule: AlertRule) -> Self {
+        let key = RuleKey::of(&rule.id().to_string());
+        Self { rule, key }
+    }
+
+    pub(crate) const fn rule(&self) -> &AlertRule {
+        &self.rule
+    }
+}
+
+/// Whose event it is.
+#[derive(Debug)]
+struct Watched {
     tenant_id: String,
     actor_id: String,
 }
@@ -105,64 +132,72 @@ impl RuleSet {
         occurred_at: Timestamp,
         now: Timestamp,
     ) -> Vec<Watch> {
-        self.matching(action)
-            .filter(|rule| rule.windowing().counts(now, occurred_at))
-            .map(|rule| Watch::new(rule, tenant_id, actor_id))
-            .collect()
+        let mut rules = self
+            .matching(action)
+            .filter(|rule| rule.rule.windowing().counts(now, occurred_at))
+            .peekable();
+        if rules.peek().is_none() {
+            return Vec::new();
+        }
+        let of = Arc::new(Watched {
+            tenant_id: tenant_id.to_owned(),
+            actor_id: actor_id.to_owned(),
+        });
+        // Each group is hashed once, however many rules count it.
+        let mut hashes = [None; GroupBy::ALL.len()];
+        let watch = |rule: &Arc<WatchingRule>| {
+            let group_by = rule.rule.definition().group_by;
+            let hash = &mut hashes[group_by as usize];
+            Watch {
+                group_hash: *hash
+                    .get_or_insert_with(|| GroupHash::of_group(group_by.group(tenant_id, actor_id))),
+                rule: Arc::clone(rule),
+                of: Arc::clone(&of),
+            }
+        };
+        rules.map(watch).collect()
     }
 }
 
 impl Watch {
-    fn new(rule: &Arc<AlertRule>, tenant_id: &str, actor_id: &str) -> Self {
-        let group = rule.definition().group_by.group(tenant_id, actor_id);
-        let group_hash = GroupHash::of_group(&rule.id().to_string(), group);
-        let group = WatchedGroup {
-            rule: Arc::clone(rule),
-            tenant_id: tenant_id.to_owned(),
-            actor_id: actor_id.to_owned(),
-        };
-        Self {
-            group: Arc::new(group),
-            group_hash,
-        }
-    }
-
-    /// The key of the group's state, within the ledger of the event.
+    /// The key of the group's states, within the ledger of the event.
     pub const fn group_hash(&self) -> GroupHash {
         self.group_hash
     }
 
     /// The rule.
     pub fn rule(&self) -> &AlertRule {
-        &self.group.rule
+        &self.rule.rule
+    }
+
+    /// The key of the rule among those that count the group.
+    pub fn rule_key(&self) -> RuleKey {
+        self.rule.key
     }
 
     /// Counts an event. Pass every event once, in the order of arrival.
     pub fn observe(&self, state: &mut GroupState, event: CountedEvent) -> Observed {
         state.observe(
-            &self.group.rule.windowing(),
+            &self.rule().windowing(),
             event.arrived_at,
             event.occurred_at,
             event.id,
         )
     }
 
-    /// The alert for a firing that `event_id` caused. Its id is derived from the event's id and the group: it is as
-    /// unpredictable as the event's id, and the transaction needs no randomness.
+    /// The alert for a firing that `event_id` caused. Its id is derived from the event's id, the rule and the group, so the transaction
+    /// needs no randomness.
     pub fn alert(&self, event_id: EventId, firing: Firing) -> Alert {
-        let id = alert_id(event_id, self.group_hash, firing.fired_at);
-        let WatchedGroup {
-            rule,
-            tenant_id,
-            actor_id,
-        } = &*self.group;
+        let Watched { tenant_id, actor_id } = &*self.of;
+        let rule = self.rule();
         let group = rule.definition().group_by.group(tenant_id, actor_id);
+        let id = alert_id_of(&rule.id().to_string(), group, event_id, firing.fired_at);
         Alert::raise(id, rule, group, firing)
     }
 
     /// The time from which the state can be deleted; see [`GroupState::expires_at`].
     pub fn expires_at(&self, state: &GroupState) -> Timestamp {
-        let expires_at = state.expires_at(&self.group.rule.windowing());
+        let expires_at = state.expires_at(&self.rule().windowing());
         expires_at.unwrap_or(Timestamp::from_micros(0))
     }
 }
@@ -187,16 +222,19 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_identified_by_rule_tenant_and_actor() {
-        let one = watch("auth.failed", "acme", "u1").group_hash();
-        assert_eq!(one, watch("auth.failed.again", "acme", "u1").group_hash());
+    fn a_state_is_identified_by_rule_tenant_and_actor() {
+        let key = |watch: &Watch| (watch.group_hash(), watch.rule_key());
+        let one = key(&watch("auth.failed", "acme", "u1"));
+        assert_eq!(one, key(&watch("auth.failed.again", "acme", "u1")));
         for other in [
             watch("auth.failed", "acme", "u2"),
             watch("auth.failed", "acm", "eu1"),
             watch("user.role.updated", "acme", "u1"),
         ] {
-            assert_ne!(one, other.group_hash(), "{other:?}");
+            assert_ne!(one, key(&other), "{other:?}");
         }
+        // All rules that count an actor have their states in one row.
+        assert_eq!(one.0, watch("user.role.updated", "acme", "u1").group_hash());
         let by_tenant = |actor| watch("user.deleted", "acme", actor).group_hash();
         assert_eq!(by_tenant("u1"), by_tenant("u2"));
     }

@@ -6,12 +6,13 @@
 
 use super::AppendRequest;
 use super::LedgerId;
-use audit_alerts::{Admission, Alert, AlertRate, CountedEvent, GroupHash, GroupState, Observed, Watch};
+use audit_alerts::{
+    Admission, Alert, AlertRate, CountedEvent, GroupHash, GroupState, GroupStates, Observed, RuleKey, Watch,
+};
 use audit_domain::Timestamp;
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Encoded states, for the groups of a commit that have one.
+/// Encoded states, for the groups of a commit that have some.
 pub(crate) type AlertGroups = HashMap<(LedgerId, GroupHash), Vec<u8>>;
 
 /// The groups that count the events of some requests.
@@ -34,7 +35,9 @@ pub(crate) fn of_requests(requests: &[AppendRequest]) -> BTreeSet<(LedgerId, Gro
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     stored: AlertGroups,
-    counts: HashMap<(LedgerId, GroupHash), Count>,
+    groups: HashMap<(LedgerId, GroupHash), CountedGroup>,
+    /// When the last event arrived.
+    now: Option<Timestamp>,
     /// The alerts of a minute, for the ledgers in which a rule has fired.
     rates: HashMap<LedgerId, AlertRate>,
     pub(crate) suppressed: Suppressed,
@@ -48,7 +51,14 @@ pub(crate) struct Suppressed {
     pub(crate) begun: Vec<LedgerId>,
 }
 
-/// The state of one group during a commit.
+/// The states of one group during a commit: those that were stored, and those of the rules that have counted an event of the commit.
+#[derive(Debug)]
+struct CountedGroup {
+    stored: GroupStates,
+    counts: BTreeMap<RuleKey, Count>,
+}
+
+/// The state of one group and rule during a commit.
 #[derive(Debug)]
 struct Count {
     /// The watch of its first event, which has the rule.
@@ -73,16 +83,18 @@ impl Counts {
         event: CountedEvent,
     ) -> Vec<Alert> {
         let mut raised = Vec::new();
+        self.now = self.now.max(Some(event.arrived_at));
         for watch in watches {
             let key = (ledger_id, watch.group_hash());
-            let count = match self.counts.entry(key) {
-                Entry::Occupied(count) => count.into_mut(),
-                Entry::Vacant(vacant) => vacant.insert(Count {
-                    watch: watch.clone(),
-                    state: decode(watch, self.stored.get(&key).map(Vec::as_slice)),
-                    is_changed: false,
-                }),
-            };
+            let group = self.groups.entry(key).or_insert_with(|| CountedGroup {
+                stored: decode_group(ledger_id, self.stored.get(&key).map(Vec::as_slice)),
+                counts: BTreeMap::new(),
+            });
+            let count = group.counts.entry(watch.rule_key()).or_insert_with(|| Count {
+                watch: watch.clone(),
+                state: state_of(watch, &group.stored),
+                is_changed: false,
+            });
             match watch.observe(&mut count.state, event) {
                 Observed::Unchanged => {}
                 Observed::Counted => count.is_changed = true,
@@ -103,19 +115,33 @@ impl Counts {
 
     /// Whether no state has to be written.
     pub(crate) fn are_unchanged(&self) -> bool {
-        self.counts.values().all(|count| !count.is_changed)
+        self.groups.values().all(|group| !group.is_changed())
     }
 
     /// The states to write, each with the time from which it can be deleted, in the order of the table's key.
     pub(crate) fn changed(&self) -> BTreeMap<(LedgerId, GroupHash), (Vec<u8>, Timestamp)> {
-        let changed = self.counts.iter().filter(|(_, count)| count.is_changed);
-        let changed =
-            changed.map(|(key, count)| (*key, (count.state.encode(), count.watch.expires_at(&count.state))));
+        let now = self.now.unwrap_or(Timestamp::from_micros(0));
+        let changed = self.groups.iter().filter(|(_, group)| group.is_changed());
+        let changed = changed.map(|(key, group)| (*key, group.encode(now)));
         let rates = self.rates.iter().map(|(ledger_id, rate)| {
             let key = (*ledger_id, AlertRate::group_hash());
             (key, (rate.encode(), rate.expires_at()))
         });
         changed.chain(rates).collect()
+    }
+}
+
+impl CountedGroup {
+    fn is_changed(&self) -> bool {
+        self.counts.values().any(|count| count.is_changed)
+    }
+
+    fn encode(&self, now: Timestamp) -> (Vec<u8>, Timestamp) {
+        let mut states = self.stored.clone();
+        for (rule, count) in self.counts.iter().filter(|(_, count)| count.is_changed) {
+            states.set(*rule, &count.state, count.watch.expires_at(&count.state));
+        }
+        states.encode(now)
     }
 }
 
@@ -142,10 +168,21 @@ fn decode_rate(ledger_id: LedgerId, stored: &AlertGroups) -> AlertRate {
     })
 }
 
-/// The stored state. One that cannot be decoded counts from zero: refusing the event would cost more than its count.
-fn decode(watch: &Watch, stored: Option<&[u8]>) -> GroupState {
-    let state = stored.map_or(Ok(GroupState::default()), GroupState::decode);
-    state.unwrap_or_else(|error| {
+/// The stored states of a group. Those that cannot be decoded count from zero: refusing the event would cost more than its count.
+fn decode_group(ledger_id: LedgerId, stored: Option<&[u8]>) -> GroupStates {
+    let states = stored.map_or_else(|| Some(GroupStates::default()), GroupStates::decode);
+    states.unwrap_or_else(|| {
+        log::error!(
+            "the stored counts of a group of ledger {} are damaged, counting restarts",
+            ledger_id.0
+        );
+        GroupStates::default()
+    })
+}
+
+/// The stored state for a rule.
+fn state_of(watch: &Watch, stored: &GroupStates) -> GroupState {
+    stored.get(watch.rule_key()).unwrap_or_else(|error| {
         log::error!(
             "the stored count of a group of alert rule {} is damaged, counting restarts: {error}",
             watch.rule().id()

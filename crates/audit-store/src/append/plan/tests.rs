@@ -3,8 +3,8 @@
 use super::*;
 use crate::append::NewEvent;
 use audit_alerts::{
-    ALERTS_PER_MINUTE_MAX, AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, RuleDefinition,
-    RuleSet, Severity,
+    ALERTS_PER_MINUTE_MAX, AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, GroupStates,
+    RuleDefinition, RuleSet, Severity,
 };
 use audit_domain::{ContentSalt, Event, OrganizationId, ProjectId, Record, RuleId};
 use serde_json::json;
@@ -272,6 +272,14 @@ fn group() -> (LedgerId, GroupHash) {
     (LEDGER, watch.group_hash())
 }
 
+/// The row of a group with this state.
+fn stored(state: &GroupState) -> Vec<u8> {
+    let [watch] = <[Watch; 1]>::try_from(watched(event(1, None, "a")).watches).unwrap();
+    let mut states = GroupStates::default();
+    states.set(watch.rule_key(), state, watch.expires_at(state));
+    states.encode(Timestamp::from_micros(0)).0
+}
+
 /// The state of a group after these events, and the number of alerts they raised.
 fn counted(events: &[(EventId, i64)]) -> (GroupState, usize) {
     let [watch] = <[Watch; 1]>::try_from(watched(event(1, None, "a")).watches).unwrap();
@@ -293,7 +301,7 @@ fn counted(events: &[(EventId, i64)]) -> (GroupState, usize) {
 fn a_count_continues_from_the_stored_state_and_sees_each_stored_event_once() {
     let earlier = [1, 2].map(|n| (EventId::new(Timestamp::from_millis(1), [n; 10]), 1));
     let before = Before {
-        alert_groups: HashMap::from([(group(), counted(&earlier).0.encode())]),
+        alert_groups: HashMap::from([(group(), stored(&counted(&earlier).0))]),
         ..before()
     };
     let events = vec![
@@ -336,7 +344,7 @@ fn a_count_continues_from_the_stored_state_and_sees_each_stored_event_once() {
     assert_eq!(alerts, 1);
     assert_eq!(
         plan.counts.changed()[&group()].0,
-        expected.encode(),
+        stored(&expected),
         "the repeat and the unwatched event are not counted"
     );
 }
@@ -398,7 +406,7 @@ fn a_refused_request_is_not_counted() {
     assert!(matches!(plan.outcomes[0], Err(StoreError::DailyLimit { .. })));
     assert!(plan.alerts.is_empty());
     let seen = (plan.rows[0].record.stamp().id, 1);
-    assert_eq!(plan.counts.changed()[&group()].0, counted(&[seen]).0.encode());
+    assert_eq!(plan.counts.changed()[&group()].0, stored(&counted(&[seen]).0));
 }
 
 #[test]
