@@ -298,13 +298,22 @@ impl<P: Policy> Presented<P> {
     /// [`Self::identify`] without the database: the proof, and the version of the configuration that it belongs to. `None`
     /// unless the credential is a project key that `directory` has cached and that the policy admits.
     pub(crate) fn identify_cached(&self, directory: &Directory) -> Option<(P::Proof, ConfigurationVersion)> {
+        let (principal, version) = self.cached_principal(directory)?;
+        Some((admit::<P>(principal).ok()?, version))
+    }
+
+    /// The holder of a project key that `directory` has cached.
+    pub(crate) fn cached_principal(
+        &self,
+        directory: &Directory,
+    ) -> Option<(Principal, ConfigurationVersion)> {
         let Credential::Key(text) = &self.credential else {
             return None;
         };
         let cached = directory.cached_key(&text.hash())?;
         self.identity.note_key(&cached.key);
-        let proof = admit::<P>(self.service.key_holder(&cached.key, self.client).ok()?).ok()?;
-        Some((proof, cached.version))
+        let principal = self.service.key_holder(&cached.key, self.client).ok()?;
+        Some((principal, cached.version))
     }
 }
 

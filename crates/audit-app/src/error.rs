@@ -1,6 +1,6 @@
 //! The errors of the use cases.
 
-use crate::log::SigningError;
+use crate::log::{MapBehind, SigningError};
 use crate::secrets::SecretFailure;
 use audit_alerts::{BuiltinRuleError, TransitionError};
 use audit_auth::{CredentialError, Refused, SignError, TokenError};
@@ -103,6 +103,9 @@ pub enum AppError {
     /// The limit of concurrent exports is reached.
     #[error("too many exports are running")]
     TooManyExports,
+    /// A map of tenants lacks events of its log, and is being brought up to date.
+    #[error("{0}")]
+    MapBehind(MapBehind),
     /// The log takes no events: its head was forged, or it could not be signed for too long.
     #[error("the log takes no events until its operator has verified it")]
     LogStopped(#[source] StoreError),

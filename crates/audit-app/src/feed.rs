@@ -179,7 +179,9 @@ impl AuditLog {
             return;
         }
         let this = Arc::clone(self);
-        match tokio::task::spawn_blocking(move || this.store.look_for_arrivals()).await {
+        #[expect(clippy::disallowed_methods, reason = "one at a time for all readers")]
+        let looked = tokio::task::spawn_blocking(move || this.store.look_for_arrivals());
+        match looked.await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => log::warn!("cannot check for events of other nodes: {error}"),
             Err(error) => log::error!("the check for events of other nodes failed: {error}"),
@@ -274,8 +276,7 @@ impl Follower {
                     .in_other_cell(request.selection.project_id, &error)?;
                 found.ok_or(error)
             };
-            let found = tokio::task::spawn_blocking(look_up).await;
-            let found = found.unwrap_or_else(|error| Err(AppError::internal(error)))?;
+            let found = self.request.presented.request(look_up).await?;
             self.service.feeds.readers.fetch_sub(1, Ordering::Relaxed);
             self.service = Arc::clone(&found.service);
             self.service.feeds.readers.fetch_add(1, Ordering::Relaxed);

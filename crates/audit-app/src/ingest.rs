@@ -61,7 +61,8 @@ pub(crate) struct IngestTarget {
 }
 
 impl Presented<Keys<EventsWrite>> {
-    /// Stores the events of a request body: one object, or an array of up to [`BATCH_EVENTS_MAX`].
+    /// Stores the events of a request body: one object, or an array of up to [`BATCH_EVENTS_MAX`]. The credential was recognised
+    /// before.
     ///
     /// On `Ok`, every event in `ids` is committed. On an error, no event of the request is stored, unless it is
     /// [`AppError::OutcomeUnknown`].
@@ -82,8 +83,7 @@ impl Presented<Keys<EventsWrite>> {
                 Some(found) => Ok(found),
                 None => Err(error),
             };
-            let found = tokio::task::spawn_blocking(look_up).await;
-            other = Some(found.unwrap_or_else(|error| Err(AppError::internal(error)))?);
+            other = Some(self.request(look_up).await?);
         }
         Err(AppError::Unavailable(StoreError::ProjectMoved))
     }
@@ -167,7 +167,7 @@ impl Presented<Keys<EventsWrite>> {
     /// little work: others wait for the transaction.
     async fn ingest_exclusively(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
         let (presented, body) = (self.clone(), body.to_vec());
-        let stored = tokio::task::spawn_blocking(move || {
+        let stored = self.request(move || {
             let service = Arc::clone(&presented.service);
             service.store.write(move |writer| {
                 let service = &presented.service;
@@ -182,9 +182,7 @@ impl Presented<Keys<EventsWrite>> {
                 }
             })
         });
-        let ingested = stored
-            .await
-            .unwrap_or_else(|error| Err(AppError::internal(error)))?;
+        let ingested = stored.await?;
         self.service.wake_deliveries();
         Ok(ingested)
     }
@@ -213,14 +211,14 @@ impl Presented<Keys<EventsWrite>> {
         })
     }
 
-    /// The target, looked up off the serving threads.
+    /// The target, looked up in the turn of the owner.
     async fn target(&self, selection: Selection) -> Result<IngestTarget> {
         let presented = self.clone();
-        let found = tokio::task::spawn_blocking(move || {
+        self.request(move || {
             let store = &presented.service.store;
             store.read(|reader| presented.load_target(reader, selection))
-        });
-        found.await.unwrap_or_else(|error| Err(AppError::internal(error)))
+        })
+        .await
     }
 
     /// The project, environment and ledger that store the events of a request.

@@ -91,9 +91,9 @@ pub use key_trace::TracedEvent;
 pub use keys::{KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyManager, MASTER_KEYS_MAX, NewKey, PROJECT_KEYS_MAX};
 pub use log::{
     AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, AuditedTenantMap,
-    Disclosure, EventProof, LogCheckpoint, LogKeyError, PlaceStatistics, Remembered, Signed, SignerMemory,
-    SignerMemoryError, SigningError, SigningProgram, StoredMapSecret, UnreachableQuorum, WitnessClient,
-    WitnessReply, WitnessStatistics, WitnessThreads, Witnesses,
+    Disclosure, EventProof, LogCheckpoint, LogKeyError, MapBehind, PlaceStatistics, Remembered, Signed,
+    SignerMemory, SignerMemoryError, SigningError, SigningProgram, StoredMapSecret, UnreachableQuorum,
+    WitnessClient, WitnessReply, WitnessStatistics, WitnessThreads, Witnesses,
 };
 pub use measured::Measured;
 pub use portal::{Logo, LogoError, Portal, PortalChange};

@@ -37,7 +37,7 @@ pub use rotation::LogKeyError;
 pub(crate) use signer::{KeyAccess, LogSigner, key_in, stored_keys, successors_in};
 pub(crate) use signing::Signing;
 pub(crate) use tenants::TenantMaps;
-pub use tenants::{AuditedTenantMap, StoredMapSecret};
+pub use tenants::{AuditedTenantMap, MapBehind, StoredMapSecret};
 pub(crate) use witnessing::Witnessing;
 pub use witnessing::{
     LogCheckpoint, UnreachableQuorum, WitnessClient, WitnessReply, WitnessStatistics, WitnessThreads,

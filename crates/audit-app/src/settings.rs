@@ -31,9 +31,6 @@ pub struct Settings {
     pub signing_program_before: Option<Arc<dyn SigningProgram>>,
     /// The witnesses that cosign checkpoints. None where nobody is asked.
     pub witnesses: Option<Arc<Witnesses>>,
-    /// The most changes of a map of tenants that one request makes, each of up to 10,000 events. What is left is added in the
-    /// background, and the request is [`AppError::Unavailable`](crate::AppError::Unavailable) meanwhile.
-    pub tenant_map_steps_max: u32,
     /// Whether the service records its own changes as events, where the database does not say so yet.
     pub self_audit: bool,
     /// Whether the addresses from which keys send events are stored, for [`AuditLog::trace_key`](crate::AuditLog::trace_key).
@@ -62,7 +59,6 @@ impl Default for Settings {
             signing_program: None,
             signing_program_before: None,
             witnesses: None,
-            tenant_map_steps_max: 20,
             self_audit: true,
             sender_addresses: true,
             project_metrics: 0,

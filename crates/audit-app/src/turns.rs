@@ -7,6 +7,7 @@
 use crate::authentication::Presented;
 use crate::cells::{CredentialHash, hash_of};
 use crate::error::{AppError, Result};
+use crate::service::AuditLog;
 use crate::telemetry::timed;
 use audit_admission::{Busy, Turn, Turns, TurnsOptions};
 use audit_auth::{Policy, Principal};
@@ -17,7 +18,7 @@ use quick_cache::sync::Cache;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// The span of the wait for a turn.
 const ADMISSION: &str = "admission";
@@ -27,6 +28,8 @@ const OWNERS_MAX: usize = 50_000;
 const LOOK_UPS_MAX: usize = 3;
 /// Other requests at once, such as changes of the configuration. They can wait for a writer, so queries have turns of their own.
 const REQUESTS_MAX: usize = 16;
+/// Requests of anonymous streams at once. Most of them wait for a writer, which serves one at a time.
+const STREAM_REQUESTS_MAX: usize = 4;
 /// Requests with events that are parsed and redacted at once, by the processors that there are, in turns of their own: an
 /// organization alone gets as many as there are processors.
 const PREPARATIONS_PER_PROCESSOR: usize = 2;
@@ -121,6 +124,7 @@ pub(crate) struct ReaderTurns {
     requests: OwnedTurns,
     preparations: Arc<Turns<OrganizationId, ProjectId>>,
     look_ups: Arc<Turns<String, ()>>,
+    streams: Arc<Turns<String, ()>>,
 }
 
 impl ReaderTurns {
@@ -144,6 +148,7 @@ impl ReaderTurns {
                 member_waiting_max: GROUP_WAITING_MAX,
                 ..bounds(LOOK_UPS_MAX, 1)
             }),
+            streams: Turns::new(bounds(STREAM_REQUESTS_MAX, 1)),
         }
     }
 
@@ -173,7 +178,7 @@ fn processors() -> usize {
 enum AnyTurn {
     Owned(Turn<OrganizationId, Member>),
     WithSession(Turn<OrganizationId, Member>, Turn<OrganizationId, Member>),
-    LookUp(Turn<String, ()>),
+    OfAddress(Turn<String, ()>),
     Preparation(Turn<OrganizationId, ProjectId>),
 }
 
@@ -209,6 +214,7 @@ impl ReadTurn {
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let working = Arc::clone(&self.0);
+        #[expect(clippy::disallowed_methods, reason = "this is the turn")]
         let mut task = tokio::task::spawn_blocking(move || {
             let outcome = work();
             drop(working);
@@ -251,6 +257,23 @@ impl Drop for EndsTurn {
     }
 }
 
+impl AuditLog {
+    /// Runs work for a client without a credential, which may block, in the turn of its address.
+    ///
+    /// # Errors
+    /// [`AppError::Unavailable`] when no turn comes in time; otherwise those of `work`.
+    pub async fn for_address<T: Send + 'static>(
+        self: &Arc<Self>,
+        client: String,
+        work: impl FnOnce(&Arc<Self>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let turn = timed(ADMISSION, self.turns.streams.take(client, ())).await;
+        let turn = ReadTurn::new(AnyTurn::OfAddress(turn.map_err(busy)?));
+        let this = Arc::clone(self);
+        turn.run(move || work(&this)).await
+    }
+}
+
 impl<P: Policy> Presented<P> {
     /// The owner of the credential, if this process has looked it up before.
     fn known_owner(&self) -> Option<ReadOwner> {
@@ -259,8 +282,13 @@ impl<P: Policy> Presented<P> {
 
     /// The owner of a credential that was recognised before.
     pub(crate) fn owner(&self) -> Result<ReadOwner> {
+        let of_cached_key = || {
+            let (principal, _) = self.cached_principal(&self.service.directory)?;
+            Some(ReadOwner::of(&principal))
+        };
         // Many others can have evicted it since.
-        self.known_owner().ok_or_else(|| busy(Busy))
+        let owner = self.known_owner().or_else(of_cached_key);
+        owner.ok_or_else(|| busy(Busy))
     }
 
     /// Remembers the owner of the credential, which was found valid.
@@ -286,7 +314,7 @@ impl<P: Policy> Presented<P> {
             Some(owner) => timed(ADMISSION, self.service.turns.requests.take(&owner)).await?,
             None => {
                 let turn = timed(ADMISSION, self.home.turns.look_ups.take(client(), ())).await;
-                ReadTurn::new(AnyTurn::LookUp(turn.map_err(busy)?))
+                ReadTurn::new(AnyTurn::OfAddress(turn.map_err(busy)?))
             }
         };
         timed("credential", turn.run(move || look_up(&self))).await
@@ -330,6 +358,28 @@ impl<P: Policy> Presented<P> {
         let owner = self.owner()?;
         let turn = timed(ADMISSION, self.service.turns.sessions.take(&owner)).await?;
         timed("query", turn.run(work)).await
+    }
+
+    /// As [`Self::read`], for work that may need a map of tenants. While the map is brought up to date, the request waits without a
+    /// turn, and then works again.
+    ///
+    /// # Errors
+    /// As [`Self::query`]; [`AppError::MapBehind`] when it takes too long.
+    pub async fn read_with_map<T: Send + 'static>(
+        &self,
+        work: impl Fn() -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let (work, deadline) = (Arc::new(work), Instant::now() + TURN_WAIT);
+        loop {
+            let again = Arc::clone(&work);
+            let behind = match self.read(move || again()).await {
+                Err(AppError::MapBehind(behind)) => behind,
+                outcome => return outcome,
+            };
+            if !behind.clone().grows_until(deadline).await {
+                return Err(AppError::MapBehind(behind));
+            }
+        }
     }
 
     /// Runs other work, which may block and uses no reading session for long, in the turn of the credential's owner. The

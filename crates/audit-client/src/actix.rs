@@ -72,6 +72,7 @@ pub async fn record<B: MessageBody>(
         );
         return Ok(response);
     };
+    #[expect(clippy::disallowed_methods, reason = "a thread of the application")]
     let recording = web::block(move || record_all(&***audit, events));
     if recording.await.is_err() {
         log::error!("events were not recorded: the runtime has no thread for them");

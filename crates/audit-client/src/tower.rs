@@ -126,6 +126,7 @@ where
 async fn record(audit: Arc<dyn Record>, events: Vec<NewEvent>) {
     match Handle::try_current() {
         Ok(runtime) => {
+            #[expect(clippy::disallowed_methods, reason = "a thread of the application")]
             let recording = runtime.spawn_blocking(move || record_all(&*audit, events));
             if recording.await.is_err() {
                 log::error!("events were not recorded: recording panicked, or the runtime ended");

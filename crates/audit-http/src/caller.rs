@@ -61,6 +61,19 @@ impl<P: Policy> Caller<P> {
         Ok(presented.read(move || work(&cell, proof)).await?)
     }
 
+    /// As [`Self::read`], for work that may need a map of tenants.
+    pub(crate) async fn read_with_map<T: Send + 'static>(
+        self,
+        work: impl Fn(&Arc<AuditLog>, &P::Proof) -> Result<T, AppError> + Send + Sync + 'static,
+    ) -> Result<T, ApiError>
+    where
+        P::Proof: Sync,
+    {
+        let Self { presented, proof, .. } = self;
+        let cell = Arc::clone(presented.cell());
+        Ok(presented.read_with_map(move || work(&cell, &proof)).await?)
+    }
+
     /// Runs `work`, which may block, on behalf of the caller, in the home cell: for what concerns several projects, or a
     /// project that the request names in another way.
     pub(crate) async fn run_at_home<T: Send + 'static>(
@@ -83,7 +96,12 @@ impl<P: Policy> Caller<P> {
     }
 }
 
-/// Runs `work` of a client without a credential on a thread that may block. A read of a database that hangs can block for ever; its client gets a response.
+/// Runs `work` on a thread that may block, for the operator's paths and with a turn that the caller holds. A read of a database that hangs
+/// can block for ever; its client gets a response.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the operator's paths are private, and an inflater has its turn"
+)]
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, ApiError> {

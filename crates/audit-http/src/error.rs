@@ -129,6 +129,7 @@ fn app_answer(error: &AppError) -> (ErrorCode, String) {
         AppError::StreamDailyLimit { .. } => ErrorCode::StreamDailyLimitReached,
         AppError::StreamEventLimit { .. } => ErrorCode::StreamEventLimitReached,
         AppError::Unavailable(_)
+        | AppError::MapBehind(_)
         | AppError::OutcomeUnknown(_)
         | AppError::NotSigned(_)
         | AppError::TooManyExports => ErrorCode::Unavailable,
@@ -197,6 +198,7 @@ impl ApiError {
             Self::Overloaded
             | Self::App(
                 AppError::Unavailable(_)
+                | AppError::MapBehind(_)
                 | AppError::OutcomeUnknown(_)
                 | AppError::NotSigned(_)
                 | AppError::TooManyExports,

@@ -40,6 +40,21 @@ impl Subtree {
         self.index << self.level..(self.index + 1) << self.level
     }
 
+    /// Its two halves; none of a leaf.
+    pub(crate) const fn halves(&self) -> Option<[Self; 2]> {
+        let Some(level) = self.level.checked_sub(1) else {
+            return None;
+        };
+        let index = self.index * 2;
+        Some([
+            Self { level, index },
+            Self {
+                level,
+                index: index + 1,
+            },
+        ])
+    }
+
     /// The complete subtrees that make up a tree of `size` leaves, largest first. A larger size counts as
     /// [`TREE_LEAVES_MAX`].
     pub fn of_tree(size: u64) -> impl Iterator<Item = Self> {

@@ -25,8 +25,8 @@ const SCAN_INTERVAL: Duration = Duration::from_secs(60);
 /// After an error, the switch of self-audit is recorded after this time.
 const SELF_AUDIT_RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The interval at which the maps of tenants are brought up to date whose logs have many new events.
-const TENANT_MAPS_INTERVAL_MS: u64 = 1_000;
+/// How soon the maps of tenants are brought up to date that lack many events. A request may wait for it.
+const TENANT_MAPS_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The node that stored an event gets this long to sign it before another one does.
 const SETTLED_SECONDS: u32 = 5;
@@ -143,10 +143,16 @@ fn check_remembered(service: &AuditLog) {
 
 /// Brings the maps of tenants up to date until `stopped` closes.
 fn update_tenant_maps(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
-    while pause(stopped, Duration::from_millis(TENANT_MAPS_INTERVAL_MS)) {
-        if let Err(error) = service.update_tenant_maps() {
+    let mut wait = Duration::ZERO;
+    while pause(stopped, wait) {
+        let is_more = service.update_tenant_maps().unwrap_or_else(|error| {
             log::warn!("cannot update the maps of tenants: {error}");
-        }
+            false
+        });
+        wait = match is_more {
+            true => Duration::ZERO,
+            false => TENANT_MAPS_INTERVAL,
+        };
     }
 }
 

@@ -55,7 +55,10 @@ impl Fixture {
         let credential = Credential::parse(self.new.project_key.as_str()).unwrap();
         let presented = self.service.present::<Keys<EventsWrite>>(credential, None, None);
         let body = body.as_bytes().to_vec();
-        tokio::spawn(async move { presented.ingest(Selection::default(), &body).await })
+        tokio::spawn(async move {
+            presented.recognise(|| "client".to_owned()).await?;
+            presented.ingest(Selection::default(), &body).await
+        })
     }
 
     async fn stored(&self, body: &str) -> usize {
@@ -112,6 +115,7 @@ impl Fixture {
             let master = presented.authenticate()?;
             service.create_redaction_rule(&master, selection, rule)
         };
+        #[expect(clippy::disallowed_methods, reason = "a test")]
         tokio::task::spawn_blocking(create).await.unwrap().unwrap();
     }
 }

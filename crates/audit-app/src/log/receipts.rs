@@ -13,7 +13,7 @@ use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{EventsWrite, Keys, Readers};
 use audit_domain::{DisclosedEvent, EventId, StoredEvent, ViewerRoute, ViewerTier};
 use audit_ledger::{Hash, InclusionProof, TlogProof};
-use audit_store::{LedgerId, LoggedEvent};
+use audit_store::LoggedEvent;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,13 +63,13 @@ impl Presented<Keys<EventsWrite>> {
     /// [`AppError::LogInconsistent`] when the log is not signed; when the database fails. The events stay stored.
     pub async fn receipts(&self, selection: Selection, ingested: &Ingested) -> Result<Vec<TlogProof>> {
         let scope = self.scope_of_requests(selection).await?;
-        let ledger_id = scope.ledger_id;
         if let Some(size) = ingested.log_size {
-            self.service.wait_for_signature(ledger_id, size).await?;
-            self.service.wait_for_quorum(&scope, size).await?;
+            self.wait_for_signature(&scope, size).await?;
+            self.wait_for_quorum(&scope, size).await?;
         }
         let (service, ids) = (Arc::clone(&self.service), ingested.ids.clone());
-        blocking(move || {
+        self.read(move || {
+            let ledger_id = scope.ledger_id;
             let events = service.store.query(|reader| {
                 let read = |id: &EventId| {
                     let logged = reader.event(ledger_id, *id)?.ok_or(AppError::NotFound("event"))?;
@@ -82,22 +82,22 @@ impl Presented<Keys<EventsWrite>> {
         })
         .await
     }
-}
 
-impl AuditLog {
     /// Waits until a checkpoint with a quorum of witnesses covers this size of the log, for a limited time. Returns at once where
     /// there are no witnesses.
-    async fn wait_for_quorum(self: &Arc<Self>, scope: &Scope, size: u64) -> Result<()> {
-        let Some(mut stored) = self.witnessing.stored_cosignatures() else {
+    async fn wait_for_quorum(&self, scope: &Scope, size: u64) -> Result<()> {
+        let Some(mut stored) = self.service.witnessing.stored_cosignatures() else {
             return Ok(());
         };
-        let origin = self.log_signer()?.origin(&scope.log_name())?;
+        let origin = self.service.log_signer()?.origin(&scope.log_name())?;
         let ledger_id = scope.ledger_id;
         let is_cosigned = async {
             loop {
                 stored.borrow_and_update();
-                let (service, origin) = (Arc::clone(self), origin.clone());
-                let last = blocking(move || service.last_with_quorum(ledger_id, &origin)).await?;
+                let (service, origin) = (Arc::clone(&self.service), origin.clone());
+                let last = self
+                    .read(move || service.last_with_quorum(ledger_id, &origin))
+                    .await?;
                 if last.is_some_and(|last| last.head().size >= size) {
                     return Ok(());
                 }
@@ -113,28 +113,38 @@ impl AuditLog {
             .unwrap_or(Ok(()))
     }
 
-    /// Waits until a checkpoint covers this size of the log, for a limited time.
-    async fn wait_for_signature(self: &Arc<Self>, ledger_id: LedgerId, size: u64) -> Result<()> {
-        let mut rounds = self.signing.rounds.subscribe();
+    /// Waits until a checkpoint covers this size of the log, for a limited time. The node that has stored events signs them, so it
+    /// knows that without a look-up.
+    async fn wait_for_signature(&self, scope: &Scope, size: u64) -> Result<()> {
+        let service = &self.service;
+        let (origin, ledger_id) = (service.log_signer()?.origin(&scope.log_name())?, scope.ledger_id);
+        let mut rounds = service.signing.rounds.subscribe();
+        let is_known = || {
+            let note = service.signing.known(&origin);
+            note.is_some_and(|note| head_of(&note).is_ok_and(|head| head.size >= size))
+        };
         let is_signed = async {
-            loop {
-                rounds.borrow_and_update();
-                let service = Arc::clone(self);
-                let last = blocking(move || {
-                    let last = service.store.read(|reader| reader.log_checkpoint(ledger_id));
-                    Ok(last?)
-                });
-                if last.await?.is_some_and(|last| last.size >= size) || rounds.changed().await.is_err() {
-                    return Ok(());
+            while !is_known() {
+                if rounds.changed().await.is_err() || is_known() {
+                    break;
+                }
+                // Another node may have been asked for the checkpoint.
+                let store = service.store.clone();
+                let last = self.read(move || Ok(store.read(|reader| reader.log_checkpoint(ledger_id))?));
+                if last.await?.is_some_and(|last| last.size >= size) {
+                    break;
                 }
             }
+            Ok(())
         };
         // Without one, the checkpoint is signed on demand.
         tokio::time::timeout(SIGNATURE_WAIT, is_signed)
             .await
             .unwrap_or(Ok(()))
     }
+}
 
+impl AuditLog {
     /// The receipts of events of one log, each with its extra data, against one checkpoint.
     fn receipts_of(&self, scope: &Scope, events: Vec<(LoggedEvent, String)>) -> Result<Vec<TlogProof>> {
         let Some(last) = events.iter().map(|(logged, _)| logged.seq).max() else {
@@ -184,10 +194,4 @@ fn extra(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<String> {
             DisclosedEvent::parts(&seen, &proofs)
         }
     })
-}
-
-/// Runs work that blocks off the serving threads.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    let outcome = tokio::task::spawn_blocking(work).await;
-    outcome.unwrap_or_else(|error| Err(AppError::internal(error)))
 }

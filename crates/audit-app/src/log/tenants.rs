@@ -16,13 +16,15 @@ use crate::reading::ReadAccess;
 use crate::secrets::ServiceSecret;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{KeyHolder, Principal, Readers};
-use audit_domain::{Timestamp, ViewerRoute, ViewerTier, Violations};
+use audit_domain::{OrganizationId, Timestamp, ViewerRoute, ViewerTier, Violations};
 use audit_ledger::{
     AnchoredMap, Checkpoint, Origin, TenantMapHead, TenantMapKey, TenantProof, TlogProof, TreeHead,
 };
 use audit_secrets::{KeyRing, OpenError};
 use audit_store::{Deployment, LedgerId, LoggedEvent, StoreError, TenantMapState};
+pub use growth::MapBehind;
 pub(crate) use growth::TenantMaps;
+use growth::{ANCHOR_STEPS_MAX, Grower};
 use notes::NOTE_SECONDS;
 use std::fmt;
 
@@ -55,6 +57,8 @@ struct MappedLog {
     name: String,
     origin: Origin,
     key: TenantMapKey,
+    /// Whose log it is, where a request asks for it.
+    organization_id: Option<OrganizationId>,
 }
 
 /// A map that has all events of a checkpoint.
@@ -114,7 +118,8 @@ impl Presented<Readers> {
         };
         let ledger_id = access.scope.ledger_id;
         let size = service.store.read(|reader| reader.ledger_size(ledger_id))?;
-        service.with_tenant_map(&service.mapped_log(&access.scope)?, size, |map| {
+        let log = service.mapped_log(&access.scope)?;
+        service.with_tenant_map(&log, size, Grower::Request, |map| {
             service.prove_tenant(map, &tenant_id, now)
         })
     }
@@ -135,7 +140,7 @@ impl AuditLog {
             .store
             .read(|reader| self.scope(reader, principal, selection))?;
         let size = self.store.read(|reader| reader.ledger_size(scope.ledger_id))?;
-        self.with_tenant_map(&self.mapped_log(&scope)?, size, |map| {
+        self.with_tenant_map(&self.mapped_log(&scope)?, size, Grower::Request, |map| {
             Ok(AuditedTenantMap {
                 size: map.state.log.size(),
                 key: map.log.key.clone(),
@@ -146,7 +151,8 @@ impl AuditLog {
 
     /// The map of a log that has all events of its checkpoint, and the head of the log with these events.
     pub(super) fn map_to_anchor(&self, ledger_id: LedgerId, name: &str) -> Result<(TreeHead, AnchoredMap)> {
-        self.with_tenant_map(&self.mapped_log_of(ledger_id, name.to_owned())?, 0, |map| {
+        let log = self.mapped_log_of(ledger_id, name.to_owned(), None)?;
+        self.with_tenant_map(&log, 0, Grower::Service(ANCHOR_STEPS_MAX), |map| {
             let head = map.state.log.head();
             let anchored = AnchoredMap {
                 size: head.size,
@@ -164,7 +170,8 @@ impl AuditLog {
         logged: &LoggedEvent,
         tenant_id: &str,
     ) -> Result<TlogProof> {
-        self.with_tenant_map(&self.mapped_log(scope)?, logged.seq + 1, |map| {
+        let log = self.mapped_log(scope)?;
+        self.with_tenant_map(&log, logged.seq + 1, Grower::Request, |map| {
             self.prove_event_of_tenant(map, logged, tenant_id)
         })
     }
@@ -175,6 +182,7 @@ impl AuditLog {
         &self,
         log: &MappedLog,
         size: u64,
+        grower: Grower,
         work: impl Fn(&CurrentMap<'_>) -> Result<T, MapFailure>,
     ) -> Result<T> {
         let (mut size, mut is_rebuilt) = (size, false);
@@ -183,7 +191,7 @@ impl AuditLog {
             let head = head_of(&checkpoint.note)?;
             let mut seen = None;
             let outcome = self
-                .grow_map(log, &head, &mut seen)
+                .grow_map(log, &head, grower, &mut seen)
                 .and_then(|state| work(&CurrentMap { log, state }));
             let what = match outcome {
                 Ok(done) => return Ok(done),
@@ -216,15 +224,22 @@ impl AuditLog {
     }
 
     fn mapped_log(&self, scope: &Scope) -> Result<MappedLog> {
-        self.mapped_log_of(scope.ledger_id, scope.log_name())
+        let organization_id = scope.project.project.organization_id;
+        self.mapped_log_of(scope.ledger_id, scope.log_name(), Some(organization_id))
     }
 
-    fn mapped_log_of(&self, ledger_id: LedgerId, name: String) -> Result<MappedLog> {
+    fn mapped_log_of(
+        &self,
+        ledger_id: LedgerId,
+        name: String,
+        organization_id: Option<OrganizationId>,
+    ) -> Result<MappedLog> {
         Ok(MappedLog {
             ledger_id,
             origin: self.log_signer()?.origin(&name)?,
             key: TenantMapKey::of_log(&self.tenant_map_secret()?, &name),
             name,
+            organization_id,
         })
     }
 

@@ -148,6 +148,7 @@ async fn delete(request: HttpRequest, todos: Shared, id: web::Path<u64>) -> acti
 }
 
 /// Runs requests to the audit service in a thread for blocking work.
+#[expect(clippy::disallowed_methods, reason = "a thread of the application")]
 async fn ask<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> actix_web::Result<T> {

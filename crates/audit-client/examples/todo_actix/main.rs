@@ -36,6 +36,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     server.run().await?;
     // The requests have ended. What they have recorded is sent, or stays in the spool.
-    web::block(move || audit.close(Duration::from_secs(10))).await?;
+    #[expect(clippy::disallowed_methods, reason = "a thread of the application")]
+    let closing = web::block(move || audit.close(Duration::from_secs(10)));
+    closing.await?;
     Ok(())
 }

@@ -254,8 +254,9 @@ pub(super) async fn proof(
         Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
     });
     let (presented, (selection, id)) = bearer.with(input).await?;
+    let own = presented.clone();
     let proof = presented
-        .query(move |presented| presented.event_proof(selection, id))
+        .read_with_map(move || own.event_proof(selection, id))
         .await?;
     Ok(Reply::ok(proof.into()))
 }
@@ -271,8 +272,9 @@ pub(super) async fn receipt(
         Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
     });
     let (presented, (selection, id)) = bearer.with(input).await?;
+    let own = presented.clone();
     let receipt = presented
-        .query(move |presented| presented.event_receipt(selection, id))
+        .read_with_map(move || own.event_receipt(selection, id))
         .await?;
     Ok(HttpResponse::Ok()
         .content_type(ContentType::plaintext())
@@ -285,8 +287,9 @@ pub(super) async fn completeness(
     parameters: Parameters<CompletenessQuery>,
 ) -> Result<Reply<CompletenessBody>, ApiError> {
     let (presented, (selection, tenant_id)) = bearer.with(parameters.read()).await?;
+    let own = presented.clone();
     let proof = presented
-        .query(move |presented| presented.tenant_proof(selection, tenant_id))
+        .read_with_map(move || own.tenant_proof(selection, tenant_id.clone()))
         .await?;
     Ok(Reply::ok(proof.into()))
 }
@@ -298,7 +301,7 @@ pub(super) async fn tenants(
 ) -> Result<Reply<TenantMapBody>, ApiError> {
     let selection = parameters.read()?;
     let map = caller
-        .read(move |service, principal| service.audited_tenant_map(&principal, selection))
+        .read_with_map(move |service, principal| service.audited_tenant_map(principal, selection))
         .await?;
     Ok(Reply::ok(TenantMapBody {
         size: map.size,

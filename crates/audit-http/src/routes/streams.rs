@@ -2,7 +2,7 @@
 
 use super::events::IngestedBody;
 use crate::body::Room;
-use crate::caller::{Caller, blocking};
+use crate::caller::Caller;
 use crate::client_address::client_of;
 use crate::error::ApiError;
 use crate::event_schema::EventsInput;
@@ -12,7 +12,7 @@ use crate::reply::{Created, Reply};
 use crate::schema::{RandomUuid, Time, Word};
 use crate::state::HttpState;
 use actix_web::{HttpRequest, web};
-use audit_app::{StreamInfo, StreamStatus};
+use audit_app::{AuditLog, StreamInfo, StreamStatus};
 use audit_auth::Master;
 use audit_domain::{ClaimToken, Fields, Violations};
 use schemars::JsonSchema;
@@ -84,9 +84,10 @@ pub(super) async fn ingest(
     mut body: JsonBody<EventsInput>,
 ) -> Result<Reply<IngestedBody, Created>, ApiError> {
     let client = client_of(&request, &state.trusted_proxies);
-    let (service, counted) = (Arc::clone(&state.service), client.clone());
+    let (service, counted) = (&state.service, client.clone());
     // Before anything of the request is looked at, so that each one counts.
-    blocking(move || service.count_stream_request(counted)).await?;
+    let count = |service: &Arc<AuditLog>| service.count_stream_request(counted);
+    service.for_address(client.clone(), count).await?;
     parameters.refuse()?;
     let token = token_in(&token)?;
     let room = Room {
@@ -95,8 +96,9 @@ pub(super) async fn ingest(
         inflaters: Arc::clone(&state.inflaters),
     };
     let bytes = body.bytes(room).await?;
-    let service = Arc::clone(&state.service);
-    let ingested = blocking(move || service.ingest_stream(token, client, &bytes)).await?;
+    let of_client = client.clone();
+    let store = move |service: &Arc<AuditLog>| service.ingest_stream(token, of_client, &bytes);
+    let ingested = service.for_address(client, store).await?;
     state.metrics.ingested(&ingested);
     Ok(Reply::created(ingested.into()))
 }
@@ -111,8 +113,9 @@ pub(super) async fn info(
     parameters.refuse()?;
     let token = token_in(&token)?;
     let client = client_of(&request, &state.trusted_proxies);
-    let service = Arc::clone(&state.service);
-    let stream = blocking(move || service.stream_info(token, client)).await?;
+    let of_client = client.clone();
+    let read = move |service: &Arc<AuditLog>| service.stream_info(token, of_client);
+    let stream = state.service.for_address(client, read).await?;
     Ok(Reply::ok(stream.into()))
 }
 

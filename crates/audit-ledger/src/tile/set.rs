@@ -1,7 +1,8 @@
 //! Tiles of one tree from which proofs are built.
 
-use super::{Tile, TileId, tile_hashes_below};
+use super::{TILE_HEIGHT, Tile, TileId, tile_hashes_below};
 use crate::{Frontier, Hash, Subtree};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The tiles for a proof. [`Self::needed`] lists them; fetch all of them at once, then build the proof with
@@ -11,7 +12,12 @@ pub struct TileSet {
     tiles: BTreeMap<(u8, u64), Tile>,
     /// The edge of the tree, if it is known.
     edge: BTreeMap<Subtree, Hash>,
+    /// Hashes that were computed: many proofs within one tile compute it once.
+    computed: RefCell<BTreeMap<Subtree, Hash>>,
 }
+
+/// The least level within a tile of a subtree whose hash is kept. Below, seven hashes are computed as fast as one is found.
+const KEPT_LEVEL_MIN: u8 = 3;
 
 /// No tile of the set has a hash that is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -64,11 +70,23 @@ impl TileSet {
         if let Some(hash) = self.edge.get(&subtree) {
             return Ok(*hash);
         }
-        let (level, hashes) = tile_hashes_below(subtree);
-        let position = (level, hashes.start / u64::from(TileId::WIDTH_MAX));
-        let tile = self.tiles.get(&position);
-        tile.and_then(|tile| tile.hash(subtree))
-            .ok_or(MissingTile { subtree })
+        let within = subtree.level() % TILE_HEIGHT;
+        if within < KEPT_LEVEL_MIN {
+            let (level, hashes) = tile_hashes_below(subtree);
+            let position = (level, hashes.start / u64::from(TileId::WIDTH_MAX));
+            let tile = self.tiles.get(&position);
+            return tile
+                .and_then(|tile| tile.hash(subtree))
+                .ok_or(MissingTile { subtree });
+        }
+        if let Some(hash) = self.computed.borrow().get(&subtree) {
+            return Ok(*hash);
+        }
+        let [left, right] = subtree.halves().ok_or(MissingTile { subtree })?;
+        let of = |half| self.hash(half).map_err(|_| MissingTile { subtree });
+        let hash = Hash::of_node(&of(left)?, &of(right)?);
+        self.computed.borrow_mut().insert(subtree, hash);
+        Ok(hash)
     }
 }
 

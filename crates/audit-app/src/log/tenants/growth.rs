@@ -5,6 +5,7 @@ use super::notes::SignedNotes;
 use super::{CurrentMap, MapFailure, MappedLog};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
+use audit_domain::OrganizationId;
 use audit_ledger::{
     Frontier, Growth, GrowthError, Hash, MapPart, MapTile, MapTileId, Tile, TileId, TreeHead,
 };
@@ -13,29 +14,83 @@ use audit_store::{
     TenantMapState,
 };
 use parking_lot::Mutex;
-use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
-/// How long a request waits for another one that brings a map up to date.
-const TURN_WAIT: Duration = Duration::from_secs(2);
+/// The most events by which a request itself brings a map up to date. The background adds more.
+const REQUEST_EVENTS_MAX: u64 = 1_000;
+/// The most changes of a map for an anchor.
+pub(super) const ANCHOR_STEPS_MAX: u32 = 20;
 
 /// What this process knows of the maps.
 #[derive(Debug, Default)]
 pub(crate) struct TenantMaps {
     pub(super) secret: OnceLock<[u8; 32]>,
     pub(super) notes: SignedNotes,
-    /// One thread at a time brings a map up to date.
-    turn: Mutex<()>,
     progress: Mutex<Progress>,
 }
 
 #[derive(Debug, Default)]
 struct Progress {
-    /// The size of each log when this process brought its map up to date.
-    sizes: HashMap<LedgerId, u64>,
-    /// The logs that have many events more than that.
-    waiting: BTreeSet<LedgerId>,
+    maps: HashMap<LedgerId, KnownMap>,
+    /// The maps that the background brings up to date, in the order of their turns.
+    waiting: VecDeque<LedgerId>,
+}
+
+/// A map that was asked for.
+#[derive(Debug, Default)]
+struct KnownMap {
+    /// The size of the log when this process brought the map up to date.
+    size: Option<u64>,
+    /// Whose log it is, if a request has said so.
+    organization_id: Option<OrganizationId>,
+    is_waiting: bool,
+    turn: Arc<MapTurn>,
+}
+
+/// One thread at a time brings a map up to date.
+#[derive(Debug, Default)]
+struct MapTurn {
+    lock: Mutex<()>,
+    /// How often that ended.
+    ended: watch::Sender<u64>,
+}
+
+/// Who brings a map up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grower {
+    /// A request, in its turn: by a few events, and without waiting for another thread.
+    Request,
+    /// A thread of the service, by at most so many changes.
+    Service(u32),
+}
+
+/// A map of tenants lacks events of its log, and is being brought up to date.
+#[derive(Clone, Debug)]
+pub struct MapBehind {
+    events: u64,
+    ended: watch::Receiver<u64>,
+}
+
+impl fmt::Display for MapBehind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let events = self.events;
+        write!(
+            formatter,
+            "the map of tenants lacks {events} events of the log; it is being brought up to date"
+        )
+    }
+}
+
+impl MapBehind {
+    /// Waits until the map may be further; false at the deadline.
+    pub(crate) async fn grows_until(mut self, deadline: Instant) -> bool {
+        let ended = timeout_at(deadline, self.ended.changed()).await;
+        ended.is_ok_and(|ended| ended.is_ok())
+    }
 }
 
 /// The events of the log lead to another root.
@@ -49,43 +104,89 @@ impl TenantMaps {
     /// Notes that a log of this size is signed. A map that nobody has asked for costs nothing.
     pub(crate) fn note_signed(&self, ledger_id: LedgerId, size: u64) {
         let mut progress = self.progress.lock();
-        let mapped = progress.sizes.get(&ledger_id).copied();
+        let mapped = progress.maps.get(&ledger_id).and_then(|map| map.size);
         if mapped.is_some_and(|mapped| size.saturating_sub(mapped) >= STEP_EVENTS_MAX) {
-            progress.waiting.insert(ledger_id);
+            progress.enqueue(ledger_id);
         }
+    }
+
+    /// The turn of a map.
+    fn turn_of(&self, log: &MappedLog) -> Arc<MapTurn> {
+        let mut progress = self.progress.lock();
+        let map = progress.maps.entry(log.ledger_id).or_default();
+        map.organization_id = log.organization_id.or(map.organization_id);
+        Arc::clone(&map.turn)
+    }
+
+    /// Has the background bring the map up to date.
+    fn enqueue(&self, ledger_id: LedgerId) {
+        self.progress.lock().enqueue(ledger_id);
     }
 
     /// Notes that the map has this many events, and whether more wait.
     fn note_grown(&self, ledger_id: LedgerId, size: u64, is_complete: bool) {
         let mut progress = self.progress.lock();
-        progress.sizes.insert(ledger_id, size);
-        match is_complete {
-            true => progress.waiting.remove(&ledger_id),
-            false => progress.waiting.insert(ledger_id),
-        };
+        progress.maps.entry(ledger_id).or_default().size = Some(size);
+        if !is_complete {
+            progress.enqueue(ledger_id);
+        }
     }
 
-    fn take_waiting(&self) -> BTreeSet<LedgerId> {
-        std::mem::take(&mut self.progress.lock().waiting)
+    /// Takes a map of each organization from those that wait, and returns whether others wait.
+    fn take_round(&self) -> (Vec<LedgerId>, bool) {
+        let progress = &mut *self.progress.lock();
+        let (mut round, mut served) = (Vec::new(), HashSet::new());
+        progress.waiting.retain(|ledger_id| {
+            let Some(map) = progress.maps.get_mut(ledger_id) else {
+                return false;
+            };
+            let is_served = map.organization_id.is_some_and(|id| !served.insert(id));
+            if !is_served {
+                map.is_waiting = false;
+                round.push(*ledger_id);
+            }
+            is_served
+        });
+        (round, !progress.waiting.is_empty())
+    }
+}
+
+impl Progress {
+    fn enqueue(&mut self, ledger_id: LedgerId) {
+        let map = self.maps.entry(ledger_id).or_default();
+        if !std::mem::replace(&mut map.is_waiting, true) {
+            self.waiting.push_back(ledger_id);
+        }
+    }
+}
+
+/// Tells who waits that a map may be further, also after an error.
+struct EndsGrowth<'a>(&'a MapTurn);
+
+impl Drop for EndsGrowth<'_> {
+    fn drop(&mut self) {
+        self.0.ended.send_modify(|ended| *ended += 1);
     }
 }
 
 impl AuditLog {
-    /// Brings the maps up to date for whose logs many events were signed. Call it every second.
+    /// Takes a step of the maps that lack many events: one map of each organization. Returns whether more is to be done. Call it
+    /// again at once then, and otherwise after a moment.
     ///
     /// # Errors
     /// When the database fails. The remaining maps are brought up to date when they are needed.
-    pub fn update_tenant_maps(&self) -> Result<()> {
-        for ledger_id in self.tenant_maps.take_waiting() {
+    pub fn update_tenant_maps(&self) -> Result<bool> {
+        let (round, mut is_more) = self.tenant_maps.take_round();
+        for ledger_id in round {
             let name = self.store.read(|reader| reader.ledger_name(ledger_id))?;
-            let log = self.mapped_log_of(ledger_id, name)?;
-            match self.with_tenant_map(&log, 0, |_| Ok(())) {
-                // It goes on with the next call, or was reported.
+            let log = self.mapped_log_of(ledger_id, name, None)?;
+            match self.with_tenant_map(&log, 0, Grower::Service(1), |_| Ok(())) {
                 Ok(()) | Err(AppError::Unavailable(_) | AppError::LogInconsistent(_)) => {}
+                Err(AppError::MapBehind(_)) => is_more = true,
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok(is_more)
     }
 
     /// Brings the map up to the checkpoint with this head. `seen` is the stored state that the result is from.
@@ -93,30 +194,12 @@ impl AuditLog {
         &self,
         log: &MappedLog,
         head: &TreeHead,
+        grower: Grower,
         seen: &mut Option<StoredTenantMap>,
     ) -> Result<TenantMapState, MapFailure> {
         let mut state = self.read_state(log, seen)?;
         if state.log.size() < head.size {
-            let turn = self.tenant_maps.turn.try_lock_for(TURN_WAIT);
-            let Some(_turn) = turn else {
-                return Err(StoreError::Overloaded.into());
-            };
-            // Another thread may have done it.
-            state = self.read_state(log, seen)?;
-            let mut recent = self.verified_recent(log.ledger_id, &state.log, head);
-            for _ in 0..self.settings.tenant_map_steps_max {
-                if state.log.size() >= head.size {
-                    break;
-                }
-                state = self.take_step(log, head, state, seen, &mut recent)?;
-            }
-            let size = state.log.size();
-            self.tenant_maps
-                .note_grown(log.ledger_id, size, size >= head.size);
-            self.store.keep_recent_events(log.ledger_id);
-            if size < head.size {
-                return Err(StoreError::Overloaded.into());
-            }
+            state = self.grow_behind(log, head, grower, (state, seen))?;
         }
         if state.log.size() > head.size {
             return Err(MapFailure::Ahead(state.log.size()));
@@ -126,6 +209,53 @@ impl AuditLog {
             return Err(AppError::inconsistent(altered).into());
         }
         Ok(state)
+    }
+
+    /// [`Self::grow_map`] of a map that lacks events.
+    fn grow_behind(
+        &self,
+        log: &MappedLog,
+        head: &TreeHead,
+        grower: Grower,
+        (state, seen): (TenantMapState, &mut Option<StoredTenantMap>),
+    ) -> Result<TenantMapState, MapFailure> {
+        let turn = self.tenant_maps.turn_of(log);
+        // Before the lock is tried: if another thread ends between, this is told.
+        let ended = turn.ended.subscribe();
+        let behind = |state: &TenantMapState| {
+            let events = head.size.saturating_sub(state.log.size());
+            let ended = ended.clone();
+            MapFailure::App(AppError::MapBehind(MapBehind { events, ended }))
+        };
+        let (lock, steps_max) = match grower {
+            Grower::Service(steps_max) => (Some(turn.lock.lock()), steps_max),
+            Grower::Request if head.size - state.log.size() > REQUEST_EVENTS_MAX => {
+                self.tenant_maps.enqueue(log.ledger_id);
+                (None, 0)
+            }
+            Grower::Request => (turn.lock.try_lock(), 1),
+        };
+        let Some(_lock) = lock else {
+            return Err(behind(&state));
+        };
+        let _ends = EndsGrowth(&turn);
+        // Another thread may have done it.
+        let mut state = self.read_state(log, seen)?;
+        let mut recent = self.verified_recent(log.ledger_id, &state.log, head);
+        for _ in 0..steps_max {
+            if state.log.size() >= head.size {
+                break;
+            }
+            state = self.take_step(log, head, state, seen, &mut recent)?;
+        }
+        let size = state.log.size();
+        let is_complete = size >= head.size;
+        self.tenant_maps.note_grown(log.ledger_id, size, is_complete);
+        self.store.keep_recent_events(log.ledger_id);
+        match is_complete {
+            true => Ok(state),
+            false => Err(behind(&state)),
+        }
     }
 
     fn read_state(
