@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use audit_app::BATCH_EVENTS_MAX;
 use audit_domain::json;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::ExitCode;
@@ -27,9 +28,25 @@ pub(crate) struct ImportReport {
     pub(crate) stored: usize,
     /// Events that the database already had, by their idempotency keys.
     pub(crate) duplicates: usize,
-    /// Line numbers, from 1, with the reason.
-    pub(crate) rejected: Vec<(usize, String)>,
+    pub(crate) rejected: Rejected,
     pub(crate) elapsed: Duration,
+}
+
+/// Rejected lines: how many, and the first of them by their numbers, from 1, with the reason.
+#[derive(Debug, Default)]
+pub(crate) struct Rejected {
+    count: usize,
+    first: BTreeMap<usize, String>,
+}
+
+impl Rejected {
+    fn push(&mut self, number: usize, reason: String) {
+        self.count += 1;
+        self.first.insert(number, reason);
+        if self.first.len() > PRINTED_LINES_MAX {
+            self.first.pop_last();
+        }
+    }
 }
 
 impl ImportReport {
@@ -44,17 +61,17 @@ impl ImportReport {
             "{} stored, {} duplicates, {} rejected, in {:.1} s ({rate:.0} events/s)",
             self.stored,
             self.duplicates,
-            self.rejected.len(),
+            self.rejected.count,
             self.elapsed.as_secs_f64()
         )
     }
 
     fn print(&self) -> anyhow::Result<()> {
         let mut stdout = std::io::stdout().lock();
-        for (line, reason) in self.rejected.iter().take(PRINTED_LINES_MAX) {
+        for (line, reason) in &self.rejected.first {
             writeln!(stdout, "line {line}: {}", printable(reason))?;
         }
-        let unprinted = self.rejected.len().saturating_sub(PRINTED_LINES_MAX);
+        let unprinted = self.rejected.count - self.rejected.first.len();
         if unprinted > 0 {
             writeln!(stdout, "and {unprinted} more rejected lines")?;
         }
@@ -74,9 +91,9 @@ pub(crate) fn run(options: &ImportOptions) -> anyhow::Result<ExitCode> {
     let report = import(BufReader::new(file), &target, &progress)?;
     progress.finish_and_clear();
     report.print()?;
-    Ok(match report.rejected.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(match report.rejected.count {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
     })
 }
 
@@ -122,7 +139,7 @@ pub(crate) fn import(
             continue;
         }
         if let Err(reason) = check(&line, text) {
-            report.rejected.push((number, reason));
+            report.rejected.push(number, reason);
             continue;
         }
         if !batch.has_room_for(text) {
@@ -133,7 +150,6 @@ pub(crate) fn import(
         batch.add(number, text);
     }
     batch.send(target, &mut report)?;
-    report.rejected.sort_unstable();
     report.elapsed = started.elapsed();
     Ok(report)
 }
@@ -194,7 +210,7 @@ impl Batch {
         for (index, reason) in sent.rejected {
             let number = self.line_numbers.get(index);
             let number = number.context("the server rejects an event that the request does not have")?;
-            report.rejected.push((*number, reason));
+            report.rejected.push(*number, reason);
         }
         self.body.clear();
         self.line_numbers.clear();

@@ -10,10 +10,13 @@ use crate::http::{self, Connections, Service, Timeouts};
 use crate::listener::{Bound, ListenAddress};
 use crate::serve::wait_for_signal;
 use crate::system::SystemClock;
+use actix_web::dev::Payload;
+use actix_web::error::ErrorRequestTimeout;
 use actix_web::http::StatusCode;
 use actix_web::http::header::ContentType;
 use actix_web::rt::signal::unix::{SignalKind, signal};
-use actix_web::{App, HttpResponse, web};
+use actix_web::rt::time::timeout;
+use actix_web::{App, Error, FromRequest, HttpRequest, HttpResponse, web};
 use anyhow::Context;
 use audit_app::VerifierKey;
 use audit_domain::Clock;
@@ -23,6 +26,7 @@ use rustix::process::{Resource, getrlimit};
 use state::{Refusal, WitnessState};
 use std::io::Write;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +37,8 @@ const SIZE_TYPE: &str = "text/x.tlog.size";
 const KEEP_ALIVE_SECONDS: u64 = 75;
 /// The head of a request must arrive within this time.
 const REQUEST_HEAD_SECONDS_MAX: u64 = 10;
+/// How long a body may take.
+const BODY_SECONDS_MAX: Duration = Duration::from_secs(10);
 /// Accepted requests get this long to complete after a shutdown signal.
 const SHUTDOWN_SECONDS_MAX: u64 = 5;
 
@@ -149,9 +155,27 @@ async fn serve(bound: Bound, state: web::Data<WitnessState>) -> std::io::Result<
     server.await
 }
 
+/// The body of a request, if it arrives within [`BODY_SECONDS_MAX`].
+struct TimelyBody(String);
+
+impl FromRequest for TimelyBody {
+    type Error = Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, Error>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let body = timeout(BODY_SECONDS_MAX, String::from_request(request, payload));
+        Box::pin(async {
+            match body.await {
+                Ok(body) => Ok(Self(body?)),
+                Err(_) => Err(ErrorRequestTimeout("the body did not arrive in time\n")),
+            }
+        })
+    }
+}
+
 /// `POST /add-checkpoint`.
-async fn add_checkpoint(state: web::Data<WitnessState>, body: String) -> HttpResponse {
-    let request: AddCheckpoint = match body.parse() {
+async fn add_checkpoint(state: web::Data<WitnessState>, body: TimelyBody) -> HttpResponse {
+    let request: AddCheckpoint = match body.0.parse() {
         Ok(request) => request,
         Err(error) => return plain(StatusCode::BAD_REQUEST, format!("{error}\n")),
     };

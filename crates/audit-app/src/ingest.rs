@@ -8,12 +8,14 @@ use crate::authentication::Presented;
 use crate::cells::{PLACES_TRIED_MAX, is_of_other_cell};
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
-use crate::redact_event::redact_and_record;
+use crate::redact_event::{redact_and_record, redact_and_record_own};
 use crate::redaction::EngineInUse;
 use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
 use crate::telemetry::Timing;
 use audit_auth::{EventsWrite, Keys, Principal};
-use audit_domain::{ContentSalt, DigestKey, Environment, Event, EventId, ProjectId, Stamp};
+use audit_domain::{
+    ContentSalt, DigestKey, Environment, Event, EventId, ProjectId, Record, SentDigest, Stamp,
+};
 use audit_redact::Engine;
 use audit_store::{Appended, ConfigurationVersion, Destination, EventSender, NewEvent, Reader, StoreError};
 use std::sync::Arc;
@@ -364,6 +366,33 @@ pub(crate) fn prepare_event(
 ) -> (NewEvent, usize) {
     let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
     let idempotency = event.idempotency_key.as_deref().zip(digest);
+    let new = watched(target, salt, &event, record, idempotency, stamp);
+    (new, report.fields().len())
+}
+
+/// Prepares an event of the service itself for the store. `engine` has no rules that name fields.
+pub(crate) fn prepare_own_event(
+    target: &IngestTarget,
+    engine: &Engine,
+    digest_key: Option<&DigestKey>,
+    salt: ContentSalt,
+    mut event: Event,
+    stamp: Stamp,
+) -> NewEvent {
+    let (record, digest, _) = redact_and_record_own(engine, digest_key, &mut event, stamp);
+    let idempotency = event.idempotency_key.as_deref().zip(digest);
+    watched(target, salt, &event, record, idempotency, stamp)
+}
+
+/// The event for the store, with the groups of alert rules that count it.
+fn watched(
+    target: &IngestTarget,
+    salt: ContentSalt,
+    event: &Event,
+    record: Record,
+    idempotency: Option<(&str, SentDigest)>,
+    stamp: Stamp,
+) -> NewEvent {
     let watches = target.project.alert_rules.watches(
         event.action.as_str(),
         &event.tenant_id,
@@ -372,8 +401,7 @@ pub(crate) fn prepare_event(
         stamp.received_at,
     );
     let new = NewEvent::new(&target.destination, record, salt, &event.facets(), idempotency);
-    let new = new.watched(watches).sent_by(target.sender);
-    (new, report.fields().len())
+    new.watched(watches).sent_by(target.sender)
 }
 
 /// Whether the error does not depend on the configuration.

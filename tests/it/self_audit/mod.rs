@@ -99,7 +99,7 @@ on_both_databases! {
     a_viewer_of_the_tenant_of_own_events_sees_them_and_no_other_viewer_does,
     an_export_by_a_viewer_names_its_token,
     a_webhook_that_its_receiver_disables_is_an_event,
-    redaction_rules_apply_to_own_events_and_do_not_hide_their_own_change,
+    redaction_rules_hide_names_in_own_events_and_nothing_else,
 }
 
 /// Every route that is not a `GET` is in the table, so that a new one is decided. So are the `GET`s that are events.
@@ -489,29 +489,52 @@ fn a_webhook_that_its_receiver_disables_is_an_event(database: DatabaseKind) {
     );
 }
 
-fn redaction_rules_apply_to_own_events_and_do_not_hide_their_own_change(database: DatabaseKind) {
+fn redaction_rules_hide_names_in_own_events_and_nothing_else(database: DatabaseKind) {
     let organization = organization(database);
-    let name_of_last = || {
-        let last = own_events(&organization.master()).pop().expect("an event");
-        (last["action"].clone(), last["target"]["name"].clone())
-    };
-    let rule = json!({"type": "field_redact", "name": "a rule", "fields": ["target.name"]});
-    organization.create_rule(rule);
+    let last = || own_events(&organization.master()).pop().expect("an event");
+    let fields = [
+        "target.name",
+        "target.id",
+        "actor.id",
+        "context.ip_address",
+        "changes",
+        "metadata",
+    ];
+    organization.create_rule(json!({"type": "field_redact", "name": "a rule", "fields": fields}));
+    let everything =
+        organization.create_rule(json!({"type": "pattern", "name": "all of it", "pattern": "\\S+"}));
+    let everything = everything["id"].as_str().expect("an id");
+    let created = last();
+    assert_eq!(created["action"], "audit.redaction_rule.created");
     assert_eq!(
-        name_of_last(),
-        (json!("audit.redaction_rule.created"), json!("a rule"))
+        created["redacted"], false,
+        "no rule that names fields is applied: {created}"
     );
-    organization.create_key("live");
     assert_eq!(
-        name_of_last(),
-        (json!("audit.api_key.created"), json!("[REDACTED]"))
+        created["target"]["name"], "all of it",
+        "its own event is not hidden"
+    );
+    let master = organization.master();
+    let disabled = master
+        .put(&format!("/redaction/rules/{everything}"))
+        .json(json!({"enabled": false}));
+    disabled.send().expect_status(200);
+    let updated = last();
+    assert_eq!(updated["action"], "audit.redaction_rule.updated");
+    assert_ne!(updated["target"]["name"], "all of it");
+    assert_eq!(updated["target"]["id"], json!(everything));
+    assert_eq!(updated["actor"]["id"], created["actor"]["id"]);
+    assert_eq!(updated["context"]["ip_address"], created["context"]["ip_address"]);
+    assert_eq!(
+        updated["changes"],
+        json!([{"field": "enabled", "before": true, "after": false}])
     );
     let found = organization
         .master()
         .find(&[("tenant_id", TENANT), ("action", "audit.*")]);
-    assert_eq!(found.len(), 3 + 2, "{found:?}");
+    assert_eq!(found.len(), 3 + 3, "{found:?}");
     organization
         .project()
         .store(event_with(json!({"tenant_id": "acme"})));
-    assert_eq!(organization.master().find(&[("action", "audit.*")]).len(), 3 + 2);
+    assert_eq!(organization.master().find(&[("action", "audit.*")]).len(), 3 + 3);
 }

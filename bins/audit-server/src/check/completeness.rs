@@ -8,7 +8,7 @@ use audit_domain::{ContentHash, ContentSalt, LogName, Timestamp, canonical, json
 use audit_ledger::{Frontier, Hash, TreeHead};
 use serde_json::{Map, Value};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 pub(super) fn check(
@@ -54,6 +54,8 @@ pub(super) fn check(
     ))
 }
 
+/// Most bytes of a line: an event of 64 KiB with every character escaped. A longer one is cut, and is not JSON.
+const LINE_BYTES_MAX: u64 = 1 << 20;
 /// How old an event is at most that a document may lack, in seconds: a log that is not signed takes no events for longer by default.
 const UNSIGNED_SECONDS_MAX: i64 = 60;
 
@@ -99,15 +101,18 @@ fn compare(
         .with_context(|| format!("cannot open {shown}"))
         .map_err(Failure::Inconclusive)?;
     let (mut tree, mut later, mut hashes_only) = (Frontier::new(), 0, 0);
-    for line in BufReader::new(file).lines() {
-        let line = line?;
-        if line.is_empty() {
+    let mut lines = BufReader::new(file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if (&mut lines).take(LINE_BYTES_MAX).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        if line.trim_ascii().is_empty() {
             continue;
         }
         let number = tree.size() + later + 1;
-        let event = json::parse(line.as_bytes())
-            .context("it is not JSON")
-            .map(Value::from);
+        let event = json::parse(&line).context("it is not JSON").map(Value::from);
         let event = event.with_context(|| format!("line {number} of {shown}"));
         let Value::Object(mut event) = event.map_err(Failure::Inconclusive)? else {
             return Err(Failure::refused(format!(

@@ -48,6 +48,12 @@ impl ProjectRules {
         }
     }
 
+    /// Those for the events of the service itself: no rule that names fields.
+    pub(crate) fn without_fields(&self) -> Self {
+        let rows = self.rows.iter().filter(|row| row.fields.is_none());
+        Self::new(rows.cloned().collect())
+    }
+
     /// Whether rules of the project's own are applied. Their work for an event is bounded, and larger than that of the
     /// built-in rules.
     pub(crate) const fn has_custom(&self) -> bool {

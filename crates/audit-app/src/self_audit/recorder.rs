@@ -3,7 +3,7 @@
 use super::{Requester, ServiceEvent};
 use crate::directory::{ProjectConfiguration, load_present};
 use crate::error::{AppError, Result};
-use crate::ingest::{IngestTarget, destination, prepare_event};
+use crate::ingest::{IngestTarget, destination, prepare_own_event};
 use crate::redaction::{EngineInUse, ProjectRules};
 use crate::service::AuditLog;
 use crate::settings::Settings;
@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Recorder {
     actor: Actor,
     context: Option<Context>,
-    /// Of the redaction rules of the project when the request began. A change of the rules must not hide its own event.
+    /// Of the redaction rules of the project when the request began, without those that name fields. A change of the rules must not hide
+    /// its own event.
     engine: EngineInUse,
     settings: Settings,
     clock: Arc<dyn Clock>,
@@ -31,7 +32,7 @@ impl Recorder {
         Ok(Self {
             actor: requester.actor(service)?,
             context: requester.context(),
-            engine: service.engines.compiled(rules)?,
+            engine: service.engines.compiled(&rules.without_fields())?,
             settings: service.settings.clone(),
             clock: Arc::clone(&service.clock),
             entropy: Arc::clone(&service.entropy),
@@ -111,7 +112,7 @@ impl Recorder {
             let event = event.map_err(AppError::internal)?;
             let salt = ContentSalt::from_bytes(self.entropy.bytes());
             let digest_key = self.settings.digest_key.as_ref();
-            let (event, _) = prepare_event(target, &self.engine, digest_key, salt, event, stamp);
+            let event = prepare_own_event(target, &self.engine, digest_key, salt, event, stamp);
             prepared.push(event);
             stamp.id = stamp.id.successor();
         }

@@ -54,7 +54,19 @@ pub(crate) fn test_writer(session: &mut SqliteSession) -> QueryResult<()> {
             Box::new(reason),
         ));
     }
-    test(session)
+    test(session)?;
+    test_writing(&mut session.connection)
+}
+
+/// Tests whether a connection can write. Where SQLite could not open the file to write, such as on a disk that was read-only for a moment, it has
+/// opened it to read, and stays so.
+fn test_writing(connection: &mut SqliteConnection) -> QueryResult<()> {
+    match (BeginImmediate {}).execute(connection) {
+        Ok(_) => connection.batch_execute("ROLLBACK"),
+        Err(error) if error.to_string().contains("readonly") => Err(error),
+        // Another process may have the lock, or the disk is full.
+        Err(_) => Ok(()),
+    }
 }
 
 /// The tables are in one file.
