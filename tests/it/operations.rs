@@ -45,6 +45,7 @@ on_both_databases! {
     unknown_paths_do_not_grow_the_metrics,
     sigterm_finishes_what_was_accepted_and_exits_with_0,
     sigterm_does_not_wait_for_idle_connections,
+    a_server_drains_before_it_stops,
 }
 
 fn health_and_readiness_need_no_key(database: DatabaseKind) {
@@ -199,4 +200,25 @@ fn sigterm_does_not_wait_for_idle_connections(database: DatabaseKind) {
     let finished = server.stop();
     assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
     drop((client, idle));
+}
+
+fn a_server_drains_before_it_stops(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), &[("AUDIT_DRAIN_SECONDS", "3600")]);
+    let organization = Organization::create(&server, "enterprise");
+    let project = organization.project();
+    let is_closed = |client: &Client| {
+        let answer = client.get("/events").send_raw();
+        assert_eq!(answer.status, 200);
+        answer.header("connection") == Some("close")
+    };
+    assert!(!is_closed(&project));
+    server.terminate();
+    // It goes on, so that the balancer can notice.
+    let ready = || server.client().request("GET", "/readyz").send_raw().status;
+    Deadline::seconds(60).poll("it is not ready", || (ready() == 503).then_some(()));
+    assert!(is_closed(&project), "clients connect again, to another node");
+    project.store(event_with(json!({})));
+    // A second signal ends that.
+    let finished = server.stop();
+    assert_eq!(finished.exit, Exit::Code(0), "{finished:?}");
 }

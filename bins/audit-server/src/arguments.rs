@@ -288,6 +288,10 @@ pub(crate) struct HttpOptions {
     /// Threads that serve requests; one per processor by default.
     #[arg(long, value_name = "N", env = "AUDIT_HTTP_WORKERS", value_parser = positive)]
     pub(crate) http_workers: Option<usize>,
+    /// How long the server goes on after SIGTERM before it stops to accept connections: /readyz is 503, and every response closes its
+    /// connection. As long as a load balancer needs to notice.
+    #[arg(long, value_name = "N", env = "AUDIT_DRAIN_SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=3_600))]
+    pub(crate) drain_seconds: u64,
     /// Serve the start page, the portal, the console and the viewer component: on or off.
     #[arg(long, value_name = "STATE", env = "AUDIT_PAGES", default_value = "on", action = clap::ArgAction::Set, value_parser = on_or_off)]
     pub(crate) pages: bool,

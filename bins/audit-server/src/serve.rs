@@ -14,6 +14,7 @@ use crate::service::open;
 use crate::system::{SystemClock, SystemEntropy};
 use crate::tls::{self, Tls, Watching};
 use actix_web::rt::signal::unix::{Signal, SignalKind, signal};
+use actix_web::rt::time::timeout;
 use actix_web::{App, web};
 use anchors::{AnchorWorker, Anchors};
 use anyhow::{Context, bail};
@@ -305,8 +306,21 @@ async fn serve_requests(
     });
     let server = http::start(services, options.http_workers, timeouts)?;
     let handle = server.handle();
+    let drain = Duration::from_secs(options.drain_seconds);
     actix_web::rt::spawn(async move {
-        wait_for_signal(terminate, interrupt).await;
+        let (mut terminate, mut interrupt) = (terminate, interrupt);
+        wait_for_signal(&mut terminate, &mut interrupt).await;
+        if !drain.is_zero() {
+            state.drain();
+            log::info!(
+                "going on for {} s, with /readyz 503; a second signal ends that",
+                drain.as_secs()
+            );
+            let again = wait_for_signal(&mut terminate, &mut interrupt);
+            // Until the time is over or the operator is in a hurry.
+            drop(timeout(drain, again).await);
+        }
+        log::info!("completing the accepted requests");
         service.stop_feeds();
         exit_at_deadline(service);
         handle.stop(true).await;
@@ -319,12 +333,12 @@ async fn serve_requests(
     server.await
 }
 
-pub(crate) async fn wait_for_signal(mut terminate: Signal, mut interrupt: Signal) {
+pub(crate) async fn wait_for_signal(terminate: &mut Signal, interrupt: &mut Signal) {
     let name = tokio::select! {
         _ = terminate.recv() => "SIGTERM",
         _ = interrupt.recv() => "SIGINT",
     };
-    log::info!("{name}: completing the accepted requests");
+    log::info!("{name}");
 }
 
 fn trusted_proxies(options: &HttpOptions) -> TrustedProxies {

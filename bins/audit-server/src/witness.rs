@@ -144,7 +144,8 @@ async fn serve(bound: Bound, state: web::Data<WitnessState>) -> std::io::Result<
     let server = http::start(vec![service], None, timeouts)?;
     let handle = server.handle();
     actix_web::rt::spawn(async move {
-        wait_for_signal(terminate, interrupt).await;
+        let (mut terminate, mut interrupt) = (terminate, interrupt);
+        wait_for_signal(&mut terminate, &mut interrupt).await;
         handle.stop(true).await;
     });
     {

@@ -54,6 +54,9 @@ pub enum ApiError {
     /// The owner of the request holds its share of the memory for bodies or responses.
     #[error("the service is busy")]
     Overloaded,
+    /// The process stops soon.
+    #[error("the server is stopping")]
+    Stopping,
 }
 
 impl From<Violations> for ApiError {
@@ -165,7 +168,7 @@ impl ApiError {
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge,
             Self::UnsupportedMediaType | Self::UnsupportedCoding => ErrorCode::UnsupportedMediaType,
             Self::IncompleteBody | Self::SlowBody | Self::BrokenGzip => ErrorCode::ValidationError,
-            Self::Overloaded => ErrorCode::Unavailable,
+            Self::Overloaded | Self::Stopping => ErrorCode::Unavailable,
         };
         (code, self.to_string())
     }
@@ -196,6 +199,7 @@ impl ApiError {
                 },
             ) => response.insert_header((header::RETRY_AFTER, retry_after_seconds.to_string())),
             Self::Overloaded
+            | Self::Stopping
             | Self::App(
                 AppError::Unavailable(_)
                 | AppError::MapBehind(_)

@@ -16,8 +16,8 @@ use crate::state::HttpState;
 use crate::unread::Unread;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::Method;
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
 use actix_web::{Error, web};
 use audit_app::{AppError, AttributeValue, RequestSpan, Tracer};
@@ -66,6 +66,10 @@ pub(crate) async fn around_route(
         None => response,
     };
     let mut response = ServiceResponse::new(request, response);
+    if state.is_draining() {
+        let head = response.response_mut().head_mut();
+        head.set_connection_type(ConnectionType::Close);
+    }
     protect(response.headers_mut());
     if let Ok(value) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert(request_id::HEADER, value);

@@ -13,6 +13,7 @@ use audit_app::{AuditLog, Tracer};
 use audit_domain::Entropy;
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The state that all handlers share.
 pub struct HttpState {
@@ -37,6 +38,8 @@ pub struct HttpState {
     /// For responses that their clients have not taken yet.
     pub(crate) responses: Memory,
     pub(crate) compressors: Compressors,
+    /// Whether the process is about to stop.
+    is_draining: AtomicBool,
 }
 
 /// The operator's settings for requests.
@@ -102,6 +105,17 @@ impl HttpState {
             inflaters: inflaters(),
             responses: Memory::new(RESPONSES_BYTES_MAX),
             compressors: Compressors::default(),
+            is_draining: AtomicBool::new(false),
         })
+    }
+
+    /// Has `/readyz` respond 503, and each response close its connection (RFC 9112, section 9.6), so that a balancer and clients go to
+    /// another node before this one stops accepting connections.
+    pub fn drain(&self) {
+        self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Relaxed)
     }
 }

@@ -39,6 +39,9 @@ pub(super) async fn healthz() -> Reply<StatusBody> {
 
 /// The database accepts writes.
 pub(super) async fn readyz(state: web::Data<HttpState>) -> Result<Reply<ReadinessBody>, ApiError> {
+    if state.is_draining() {
+        return Err(ApiError::Stopping);
+    }
     let service = Arc::clone(&state.service);
     blocking(move || service.check_ready()).await?;
     let logs_inconsistent = state.service.inconsistent_logs();
