@@ -82,12 +82,16 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     service
         .set_self_audit(options.self_audit.self_audit)
         .context("--self-audit")?;
-    if signer.is_new() {
-        log::info!("the state file is new: this server signs what continues the checkpoints in the database");
-    }
-    if let Some(new) = service.create_first_organization()? {
-        let mut stdout = std::io::stdout().lock();
-        write!(stdout, "{}", first_start(&new, &sockets.curl_arguments()))?;
+    match service.create_first_organization()? {
+        Some(new) => {
+            let mut stdout = std::io::stdout().lock();
+            write!(stdout, "{}", first_start(&new, &sockets.curl_arguments()))?;
+        }
+        None if signer.is_new() => log::warn!(
+            "the state directory is empty and the database is not: unless this node is new, what it knew of the logs is lost, and with it the \
+             only sign that the database was set back. This server signs what continues the checkpoints in the database"
+        ),
+        None => {}
     }
     let extras = Extras {
         anchors: Some(anchors),

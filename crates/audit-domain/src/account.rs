@@ -26,13 +26,16 @@ words! {
     }
 }
 
-/// The name of a key, rule or project: 1 to 100 characters, none of them NUL.
+/// The name of a key, rule or project: 1 to 100 characters, none of them a control character: names are shown on terminals and in lists.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(String);
 
-/// A name is empty, too long, or holds a NUL character.
+/// A name is empty, too long, or holds a control character.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("must have 1 to {} characters, none of them NUL", Name::CHARS_MAX)]
+#[error(
+    "must have 1 to {} characters, none of them a control character",
+    Name::CHARS_MAX
+)]
 pub struct NameError;
 
 impl Name {
@@ -50,7 +53,7 @@ impl FromStr for Name {
 
     fn from_str(text: &str) -> Result<Self, NameError> {
         let chars = text.chars().count();
-        if chars == 0 || chars > Self::CHARS_MAX || text.contains('\0') {
+        if chars == 0 || chars > Self::CHARS_MAX || text.chars().any(char::is_control) {
             return Err(NameError);
         }
         Ok(Self(text.to_owned()))
@@ -72,6 +75,8 @@ mod tests {
         assert!("é".repeat(100).parse::<Name>().is_ok());
         assert_eq!("é".repeat(101).parse::<Name>(), Err(NameError));
         assert_eq!("".parse::<Name>(), Err(NameError));
-        assert_eq!("a\0b".parse::<Name>(), Err(NameError));
+        for control in ["a\0b", "a\nb", "\u{1b}[2J", "\u{9b}2J", "a\u{7f}"] {
+            assert_eq!(control.parse::<Name>(), Err(NameError), "{control:?}");
+        }
     }
 }

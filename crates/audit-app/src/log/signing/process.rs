@@ -83,7 +83,7 @@ impl Signing {
                 let cause = error.source().map(ToString::to_string).unwrap_or_default();
                 log::error!(
                     "the log {origin} does not continue its checkpoint and is not signed: {cause}; \
-                     `audit-server log verify` has details, `audit-server log new-name` begins a new log"
+                     `audit-server log verify` has details. To begin a new log, stop all servers and run `audit-server log new-name`"
                 );
             }
             Next::Step(_) if refused.remove(&ledger_id) => {
