@@ -1,6 +1,8 @@
 //! State from the database, as somebody writes it who can write there.
 
-use audit_alerts::{AlertRate, CooldownSeconds, GroupState, Revision, Threshold, WindowSeconds, Windowing};
+use audit_alerts::{
+    AlertRate, CooldownSeconds, GroupState, GroupStates, Revision, Threshold, WindowSeconds, Windowing,
+};
 use audit_domain::{EventId, Timestamp};
 use audit_secrets::{EncryptionKey, KeyRing, NONCE_BYTES, Place, Secret};
 
@@ -29,7 +31,13 @@ pub fn alert_state(bytes: &[u8]) -> bool {
         counted.expires_at(&rule);
         assert_eq!(GroupState::decode(&counted.encode()), Ok(counted));
     }
-    rate.is_some() || state.is_ok()
+    let states = GroupStates::decode(bytes);
+    if let Some(states) = &states {
+        let (encoded, _) = states.encode(Timestamp::from_micros(i64::MIN));
+        let again = GroupStates::decode(&encoded).expect("what was encoded");
+        assert_eq!(again.encode(NOW), states.encode(NOW));
+    }
+    rate.is_some() || state.is_ok() || states.is_some()
 }
 
 /// Inputs of [`alert_state`].
@@ -49,6 +57,16 @@ pub fn alert_state_seeds() -> Vec<Vec<u8>> {
         rate.admit(at);
         seeds.extend([state.encode(), rate.encode()]);
     }
+    // A row: a version, and for each rule its key, the time at which its state expires, and the state with its length.
+    let mut row = vec![1];
+    for rule in [1, 2] {
+        let bytes = state.encode();
+        row.extend([rule; 8]);
+        row.extend(NOW.plus_seconds(i64::from(rule)).as_micros().to_be_bytes());
+        row.extend((bytes.len() as u32).to_be_bytes());
+        row.extend(bytes);
+    }
+    seeds.push(row);
     seeds
 }
 

@@ -6,9 +6,10 @@
 //! `PROPTEST_CASES` sets the number of sequences.
 
 use crate::signing::open_as;
-use audit_app::{AuditLog, Remembered, RepairOptions, SignerMemory, VerifyOptions};
+use audit_app::{AuditLog, Remembered, RepairOptions, Selection, SignerMemory, VerifyOptions};
+use audit_auth::{Credential, EventsRead, Keys};
 use audit_domain::{ContentHash, Environment, ProjectId};
-use audit_ledger::{Frontier, Hash, HeadKey};
+use audit_ledger::{Follower, Frontier, Hash, HeadKey, Origin};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
@@ -45,6 +46,8 @@ enum Step {
     RemoveCheckpoint,
     /// `log repair`.
     Repair,
+    /// An auditor elsewhere asks for the checkpoint, and for the proof that it continues the one that it has.
+    Audit,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -63,6 +66,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::RemoveTiles),
         1 => Just(Step::RemoveCheckpoint),
         1 => Just(Step::Repair),
+        3 => Just(Step::Audit),
     ]
 }
 
@@ -101,6 +105,10 @@ struct Log {
     /// What the signer has seen: each continues those before it, or the signer saw two histories.
     seen: Vec<Content>,
     signed: Content,
+    /// The key of a client, and what an auditor has accepted.
+    credential: Credential,
+    auditor: Option<Follower>,
+    audited: Content,
     /// The right content hashes, by the row.
     hashes: HashMap<i64, Vec<u8>>,
 }
@@ -119,7 +127,7 @@ impl Log {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let service = start(folder.path());
-        let project = crate::signing::create_with_key(&service).0;
+        let (project, key) = crate::signing::create_with_key(&service);
         let path = folder.path().join("audit.db");
         let mut database = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
         database
@@ -143,6 +151,9 @@ impl Log {
             copies: Vec::new(),
             seen: Vec::new(),
             signed: Vec::new(),
+            credential: Credential::parse(&key).expect("a credential"),
+            auditor: None,
+            audited: Vec::new(),
             hashes: HashMap::new(),
         }
     }
@@ -232,7 +243,42 @@ impl Log {
                 self.edit("DELETE FROM log_repairs");
                 self.service().repair_log(&options).expect("a repair");
             }
+            Step::Audit => self.audit(),
         }
+    }
+
+    /// Where the service shows a checkpoint with a proof, it continues what the auditor has, and is of what was appended. A service that
+    /// cannot show one responds with an error, which the auditor reports.
+    fn audit(&mut self) {
+        let service = Arc::clone(self.service());
+        let presented = service.present::<Keys<EventsRead>>(self.credential.clone(), None, None);
+        let reader = presented.authenticate().expect("a valid key");
+        let Ok(shown) = service.log_checkpoint(&reader, Selection::default(), false) else {
+            return;
+        };
+        let origin = Origin::parse(shown.note.lines().next().expect("a line")).expect("a name");
+        let key = service.log_key().expect("a key");
+        let new = || Follower::new(origin, vec![key]);
+        let mut auditor = self.auditor.take().unwrap_or_else(new);
+        let offered = auditor
+            .check(&shown.note)
+            .expect("it has no fewer events, and no others");
+        let (from, to) = (auditor.size(), offered.head().size);
+        let proof = service.log_consistency(&reader, Selection::default(), from, to);
+        if let Ok(proof) = proof {
+            auditor
+                .advance(&shown.note, &proof)
+                .expect("it continues what the auditor has");
+            let size = usize::try_from(to).expect("a small log");
+            // Signed now, or before rows were put back: whether they are there is checked after each step.
+            let known = self.content.get(..size).map(<[Hash]>::to_vec);
+            let mut known = known.into_iter().chain(self.seen.iter().cloned());
+            let is_shown = |content: &Content| tree_of(content).head() == *offered.head();
+            let content = known.find(is_shown).expect("what is shown was appended");
+            assert!(content.starts_with(&self.audited), "it has all that was audited");
+            self.audited = content;
+        }
+        self.auditor = Some(auditor);
     }
 
     fn append(&mut self, count: usize) {

@@ -235,10 +235,12 @@ impl AuditLog {
             }
             Grower::Request => (turn.lock.try_lock(), 1),
         };
-        let Some(_lock) = lock else {
+        let Some(lock) = lock else {
             return Err(behind(&state));
         };
         let _ends = EndsGrowth(&turn);
+        // Released before who waits is told, and tries it.
+        let _lock = lock;
         // Another thread may have done it.
         let mut state = self.read_state(log, seen)?;
         let mut recent = self.verified_recent(log.ledger_id, &state.log, head);
