@@ -321,7 +321,7 @@ async fn serve_requests(
                 drain.as_secs()
             );
             let again = wait_for_signal(&mut terminate, &mut interrupt);
-            // Until the time is over or the operator is in a hurry.
+            // Ends at the timeout or at a second signal.
             drop(timeout(drain, again).await);
         }
         log::info!("completing the accepted requests");

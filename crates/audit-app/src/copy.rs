@@ -147,7 +147,7 @@ pub fn copy_database(
     Ok(CopyOutcome::Moved { rows, ledgers })
 }
 
-/// Verifies the source. Planted events are not copied and tiles are made anew, so the target does not have every finding of the source.
+/// Verifies the source. The copy leaves out planted events and computes the tiles again, so a verification of the target misses these findings.
 fn verify_source(request: &CopyRequest, progress: &mut dyn FnMut(CopyStep, u64, u64)) -> Result<()> {
     let mut progress = |done, total| progress(CopyStep::Verification, done, total);
     let options = VerifyOptions {

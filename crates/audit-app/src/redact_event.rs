@@ -16,7 +16,7 @@ pub(crate) fn redact_and_record(
 }
 
 /// As [`redact_and_record`], for an event of the service itself. Rules hide what clients chose: names, and values with names in them.
-/// Nobody can have the service hide who did what to which thing, and from where. `engine` has no rules that name fields.
+/// No rule hides the ids, the addresses or the names of settings. `engine` has no rules that name fields.
 pub(crate) fn redact_and_record_own(
     engine: &Engine,
     digest_key: Option<&DigestKey>,
@@ -108,11 +108,7 @@ fn redact_own_event(engine: &Engine, event: &mut Event) -> Report {
             before,
             after,
         } = change;
-        for (name, value) in [("before", before), ("after", after)] {
-            if let Some(value) = value {
-                session.value(&["changes", &index.to_string(), name], value);
-            }
-        }
+        redact_values(&mut session, &index.to_string(), before, after);
     }
     session.finish()
 }
@@ -168,6 +164,16 @@ fn redact_context(session: &mut Session<'_>, context: &mut Context) {
 fn redact_change(session: &mut Session<'_>, index: &str, change: &mut Change) {
     let Change { field, before, after } = change;
     session.text(&["changes", index, "field"], field);
+    redact_values(session, index, before, after);
+}
+
+/// Redacts the values of a change.
+fn redact_values(
+    session: &mut Session<'_>,
+    index: &str,
+    before: &mut Option<Value>,
+    after: &mut Option<Value>,
+) {
     for (name, value) in [("before", before), ("after", after)] {
         if let Some(value) = value {
             session.value(&["changes", index, name], value);

@@ -82,7 +82,7 @@ pub(super) fn check(
     }
     archive.check_events(&mut run)?;
     let ends_behind = run.check_end()?;
-    // Another version may have written it; its programs are of no use to somebody who does not trust the archive yet.
+    // Not refused: another version of the program may have written the archive.
     let own = readme(&signed, &name, (run.start, run.end), run.count, key);
     let readme = match archive.read("README.txt")? == own {
         true => "",

@@ -157,8 +157,8 @@ impl AuditLog {
         Ok(found.ok_or(AppError::NotFound("cell"))?.id)
     }
 
-    /// Moves a project to the cell of this name while it is used, and removes the old copy. Verifies its logs before: planted events are
-    /// not copied and tiles are made anew, so the copy does not have every finding.
+    /// Moves a project to the cell of this name while it is used, and removes the old copy. Verifies its logs before: the move leaves
+    /// out planted events and computes the tiles again, so a verification of the copy misses these findings.
     ///
     /// # Errors
     /// [`AppError::NotFound`]; [`AppError::Conflict`] when a log is not the one that was signed; when a database fails. Then the project is where it was, or in the new cell, and the call can be

@@ -29,7 +29,7 @@ enum Step {
     Append(usize),
     /// The round of each second.
     Sign,
-    /// The scan for what was left unsigned.
+    /// The scan for logs with unsigned events.
     Scan,
     Restart,
     /// The attacker keeps a copy of the log's rows.

@@ -160,7 +160,7 @@ impl Progress {
     }
 }
 
-/// Tells who waits that a map may be further, also after an error.
+/// Notifies the waiting requests when it is dropped, also after an error.
 struct EndsGrowth<'a>(&'a MapTurn);
 
 impl Drop for EndsGrowth<'_> {
@@ -197,9 +197,12 @@ impl AuditLog {
         grower: Grower,
         seen: &mut Option<StoredTenantMap>,
     ) -> Result<TenantMapState, MapFailure> {
+        let turn = self.tenant_maps.turn_of(log);
+        // Before the state is read: a change that another thread completes after that wakes the request.
+        let ended = turn.ended.subscribe();
         let mut state = self.read_state(log, seen)?;
         if state.log.size() < head.size {
-            state = self.grow_behind(log, head, grower, (state, seen))?;
+            state = self.grow_behind(log, head, grower, (&turn, ended), (state, seen))?;
         }
         if state.log.size() > head.size {
             return Err(MapFailure::Ahead(state.log.size()));
@@ -217,11 +220,9 @@ impl AuditLog {
         log: &MappedLog,
         head: &TreeHead,
         grower: Grower,
+        (turn, ended): (&MapTurn, watch::Receiver<u64>),
         (state, seen): (TenantMapState, &mut Option<StoredTenantMap>),
     ) -> Result<TenantMapState, MapFailure> {
-        let turn = self.tenant_maps.turn_of(log);
-        // Before the lock is tried: if another thread ends between, this is told.
-        let ended = turn.ended.subscribe();
         let behind = |state: &TenantMapState| {
             let events = head.size.saturating_sub(state.log.size());
             let ended = ended.clone();
@@ -238,8 +239,8 @@ impl AuditLog {
         let Some(lock) = lock else {
             return Err(behind(&state));
         };
-        let _ends = EndsGrowth(&turn);
-        // Released before who waits is told, and tries it.
+        let _ends = EndsGrowth(turn);
+        // Dropped before the notification: the requests that it wakes try the lock.
         let _lock = lock;
         // Another thread may have done it.
         let mut state = self.read_state(log, seen)?;
