@@ -1,24 +1,27 @@
 //! Alert rules over audit events: which rules count an event, when they fire, and which states an alert goes through.
 //!
 //! Everything here is a value or a function of values. There is no I/O; the current time and randomness are arguments. The
-//! state between events is a [`GroupState`], a few bytes that the caller stores in a database.
+//! state between events is a [`GroupStates`], a few bytes that the caller stores in a database.
 //!
 //! ```
-//! use audit_alerts::{Alert, AlertAction, AlertId, AlertRule, BuiltinRule, CooldownSeconds, GroupState, RuleSet};
+//! use audit_alerts::{AlertAction, AlertRule, BuiltinRule, CooldownSeconds, CountedEvent, GroupStates, RuleSet};
 //! use audit_domain::{EventId, Timestamp};
 //!
 //! let builtin = |rule: &BuiltinRule| AlertRule::builtin(*rule, true, CooldownSeconds::default());
 //! let rules = RuleSet::new(BuiltinRule::ALL.iter().map(builtin));
 //! let (now, mut alerts) = (Timestamp::parse_rfc3339("2026-01-15T10:30:00Z")?, Vec::new());
-//! // Each rule has a state for each of its groups. Here one rule matches, and all events have the same actor.
-//! let mut stored = GroupState::default().encode();
+//! // The states of all rules for one actor or tenant are stored together. Here one rule matches, and all events have the same actor.
+//! let (mut stored, _) = GroupStates::default().encode(now);
 //! for n in 0..5 {
-//!     for rule in rules.matching("auth.failed.password") {
-//!         let mut state = GroupState::decode(&stored)?;
-//!         let observed = state.observe(&rule.windowing(), now, now, EventId::new(now, [n; 10]));
-//!         let group = rule.definition().group_by.group("acme", "u1");
-//!         alerts.extend(observed.into_firing().map(|firing| Alert::raise(AlertId::new(now, [n; 10]), rule, group, firing)));
-//!         stored = state.encode();
+//!     let event = CountedEvent { id: EventId::new(now, [n; 10]), arrived_at: now, occurred_at: now };
+//!     for watch in rules.watches("auth.failed.password", "acme", "u1", event.occurred_at, now) {
+//!         // The row of `watch.group_hash()`.
+//!         let mut states = GroupStates::decode(&stored).expect("states that were encoded");
+//!         let mut state = states.get(watch.rule_key())?;
+//!         let firing = watch.observe(&mut state, event).into_firing();
+//!         alerts.extend(firing.map(|firing| watch.alert(event.id, firing)));
+//!         states.set(watch.rule_key(), &state, watch.expires_at(&state));
+//!         (stored, _) = states.encode(now);
 //!     }
 //! }
 //! let alert = alerts.pop().expect("five failures in five minutes").apply(AlertAction::Acknowledge, now)?;
@@ -40,7 +43,7 @@
 //! # Duties of the caller
 //! - Read, observe and write the state of a group under a lock, in the transaction that stores the event. This gives all
 //!   nodes the same order of arrival.
-//! - Key states by project, environment, rule and the tenant and actor of the [`Group`].
+//! - Key states by project, environment and [`Watch::group_hash`].
 //! - Pass each event once. A repeat by idempotency key is not an event.
 
 mod alert;
