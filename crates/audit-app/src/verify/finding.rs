@@ -225,7 +225,7 @@ impl Finding {
 }
 
 /// Collects findings.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
     named: Vec<Finding>,
     others: Vec<Finding>,

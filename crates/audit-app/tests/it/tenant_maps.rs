@@ -5,6 +5,7 @@ use audit_app::{AppError, AuditLog, Selection, Settings};
 use audit_auth::{Credential, Readers};
 use audit_domain::ProjectId;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The events of a batch, which are of as many tenants.
 const BATCH: usize = 100;
@@ -101,5 +102,35 @@ fn the_events_of_this_process_are_not_read_back() {
         "{report:?}"
     );
     assert_eq!(root(&prove(&service, &key).unwrap()), root(&map));
+    service.close();
+}
+
+#[test]
+fn a_map_that_grows_while_it_is_verified_is_not_a_finding() {
+    let _turn = record();
+    let folder = tempfile::tempdir().unwrap();
+    let service = open(folder.path());
+    let (project, key) = create_with_key(&service);
+    batches(&service, project, 0..1);
+    prove(&service, &key).unwrap();
+    let is_grown = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let growing = scope.spawn(|| {
+            for number in 1..60 {
+                batches(&service, project, number..number + 1);
+                prove(&service, &key).unwrap();
+            }
+            is_grown.store(true, Ordering::Release);
+        });
+        while !is_grown.load(Ordering::Acquire) && !growing.is_finished() {
+            let reports = service
+                .verify_log(&audit_app::VerifyOptions::default(), &mut |_, _| {})
+                .unwrap();
+            assert!(
+                reports.iter().all(|report| report.findings.is_empty()),
+                "{reports:?}"
+            );
+        }
+    });
     service.close();
 }
