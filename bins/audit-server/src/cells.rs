@@ -1,11 +1,10 @@
-//! `audit-server db cells`: creates and lists cells, and moves projects between them.
+//! `audit-server db cells`: creates and lists cells, and places new projects in them.
 
 use crate::arguments::{DatabaseOptions, Output};
 use crate::printable::printable_lines;
 use crate::service::open_to_administer;
-use anyhow::{Context, bail};
+use anyhow::Context;
 use audit_app::{AuditLog, CellReport, NewCell};
-use audit_domain::ProjectId;
 use audit_store::DatabaseUrl;
 use clap::Subcommand;
 use comfy_table::Table;
@@ -23,9 +22,6 @@ pub(crate) enum CellsCommand {
     Create {
         /// Name: lower-case letters, digits and underscores.
         name: String,
-        /// Database of the cell, postgres://USER@HOST/DATABASE; by default, that of the other cells.
-        #[arg(long)]
-        url: Option<String>,
         /// Schema of the cell; by default, `cell_` and the name.
         #[arg(long)]
         schema: Option<String>,
@@ -42,20 +38,11 @@ pub(crate) enum CellsCommand {
         #[command(flatten)]
         database: DatabaseOptions,
     },
-    /// Have these cells, and no others, take new projects. Each new project gets the one with the fewest projects.
+    /// Place new projects in these cells, and in no others. Each new project gets the one with the fewest projects.
     Place {
         /// Names of cells; `home` is the database itself.
         #[arg(required = true)]
         names: Vec<String>,
-        #[command(flatten)]
-        database: DatabaseOptions,
-    },
-    /// Move a project to another cell while it is used. Can be repeated after an interruption.
-    Move {
-        /// Project.
-        project: ProjectId,
-        /// Name of the cell.
-        cell: String,
         #[command(flatten)]
         database: DatabaseOptions,
     },
@@ -65,10 +52,9 @@ pub(crate) fn run(command: &CellsCommand) -> anyhow::Result<ExitCode> {
     match command {
         CellsCommand::Create {
             name,
-            url,
             schema,
             database,
-        } => create(name, url.as_ref(), schema.as_ref(), database),
+        } => create(name, schema.as_ref(), database),
         CellsCommand::List {
             rate,
             output,
@@ -80,21 +66,6 @@ pub(crate) fn run(command: &CellsCommand) -> anyhow::Result<ExitCode> {
             home.close();
             say(&format!("new projects are placed in {}", names.join(", ")))
         }
-        CellsCommand::Move {
-            project,
-            cell,
-            database,
-        } => {
-            let home = open_to_administer(database)?;
-            let moved = home.move_project(*project, cell)?;
-            home.close();
-            say(&format!(
-                "project {project} is in the cell {cell}: {} events, the last {} copied while it was paused for {} ms",
-                moved.events,
-                moved.events_while_paused,
-                moved.paused.as_millis()
-            ))
-        }
     }
 }
 
@@ -103,34 +74,15 @@ fn say(line: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn create(
-    name: &str,
-    url: Option<&String>,
-    schema: Option<&String>,
-    database: &DatabaseOptions,
-) -> anyhow::Result<ExitCode> {
+fn create(name: &str, schema: Option<&String>, database: &DatabaseOptions) -> anyhow::Result<ExitCode> {
     let schema = schema.cloned().unwrap_or_else(|| format!("cell_{name}"));
-    let with_schema = |url: &String| {
-        format!(
-            "{url}{}schema={schema}",
-            if url.contains('?') { '&' } else { '?' }
-        )
-    };
-    // Before anything is created; the error names neither URL nor password.
-    let url_of_cell = url.map_or_else(
-        || with_schema(&"postgres://host/database".to_owned()),
-        with_schema,
-    );
-    let url_of_cell = url_of_cell.parse::<DatabaseUrl>().context("--url or --schema")?;
-    if url_of_cell.has_password() && database.keys()?.current_id().is_some() {
-        bail!(
-            "--url has a password, which would be stored in plain text: use a password file (passfile=PATH, or PGPASSFILE)"
-        );
-    }
+    // Before anything is created.
+    format!("postgres://host/database?schema={schema}")
+        .parse::<DatabaseUrl>()
+        .context("--schema")?;
     let home = open_to_administer(database)?;
     let cell = NewCell {
         name: name.to_owned(),
-        url: url.cloned(),
         schema,
     };
     home.create_cell(&cell)?;

@@ -75,12 +75,13 @@ type Check = fn(&Subject<'_>) -> anyhow::Result<Vec<Finding>>;
 const SERVER: &str = "server";
 
 /// The checks, in the order in which they are printed.
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check); 12] = [
     ("permissions", files::permissions),
     ("disks", disks::space),
     ("open files", disks::open_files),
     ("keys", keys::keys),
     ("database", database::settings),
+    ("projects", database::projects),
     ("clock", database::clock),
     ("tls", network::tls),
     ("portal links", network::portal_links),

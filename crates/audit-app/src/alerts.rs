@@ -72,10 +72,9 @@ impl AuditLog {
         let recorder = self.recorder(Place::Project(project_id), &Requester::from(principal))?;
         let now = self.clock.now();
         let changed = self.store.write_for(project_id, move |writer| {
-            match recorder {
-                // Its event needs the head: a weaker lock before it could deadlock with another change of an alert.
-                Some(_) => writer.hold_configuration(project_id)?,
-                None => writer.hold_project(project_id)?,
+            if recorder.is_some() {
+                // Its event needs the head. Locked after the alert, it could deadlock with another change of an alert.
+                writer.hold_configuration(project_id)?;
             }
             let alert = writer.lock_alert(ledger_id, id)?;
             let alert = alert.ok_or(AppError::NotFound("alert"))?;

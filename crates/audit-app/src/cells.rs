@@ -3,24 +3,24 @@
 //! A cell is an [`AuditLog`] of its own. Its projects' requests run there as in any deployment. From the home cell it reads
 //! what belongs to the deployment: master keys, the secrets of viewer tokens, of cursors and of the log.
 //!
-//! A request begins in the cell that is cached for its credential, or else in the home cell. A cell that does not serve the
-//! project refuses it; then the directory is read, and the request begins again in the right cell. So a deployment without
-//! cells reads no directory, and a cache that a move has made stale costs one refusal.
+//! A request begins in the cell that is cached for its credential, or else in the home cell, which refuses a project that it does
+//! not have. Then the directory is read, and the request begins again in the cell of the project. So a deployment without cells
+//! reads no directory.
 
 mod administration;
 mod routing;
 
 pub use administration::CellReport;
-pub(crate) use routing::{PLACES_TRIED_MAX, hash_of, is_of_other_cell};
+pub(crate) use routing::{hash_of, is_of_other_cell};
 
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_domain::{OrganizationId, ProjectId};
-use audit_store::{Cell, CellId, Reader, StoreError};
+use audit_store::{Cell, CellId, StoreError};
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,9 @@ const OPENING_WAIT: Duration = Duration::from_secs(2);
 /// How long no request tries to open a cell that could not be opened.
 const FAILED_FOR: Duration = Duration::from_secs(2);
 
+/// How often it is logged that a project is missing in its cell.
+const MISSING_LOGGED_EVERY: Duration = Duration::from_secs(60);
+
 /// The SHA-256 of the text of a credential.
 pub(crate) type CredentialHash = [u8; 32];
 type Listener = Box<dyn Fn(&Arc<AuditLog>) + Send + Sync>;
@@ -39,13 +42,14 @@ type Listener = Box<dyn Fn(&Arc<AuditLog>) + Send + Sync>;
 pub(crate) struct Cells {
     /// Whether there are any.
     exist: AtomicBool,
+    /// How many requests were refused because the cell of their project does not have it, and when that was last logged.
+    missing: AtomicU64,
+    missing_logged_at: Mutex<Option<Instant>>,
     opened: Mutex<BTreeMap<CellId, Arc<Mutex<Slot>>>>,
-    /// Where it is not the home cell. An entry may be out of date.
+    /// Where it is not the home cell.
     of_credentials: Cache<CredentialHash, CellId>,
     of_projects: Cache<ProjectId, CellId>,
     listener: OnceLock<Listener>,
-    /// Held by the request that ends an interrupted move.
-    serving: Mutex<()>,
 }
 
 /// A cell of the directory.
@@ -59,11 +63,12 @@ impl Cells {
     pub(crate) fn new(exist: bool) -> Self {
         Self {
             exist: AtomicBool::new(exist),
+            missing: AtomicU64::new(0),
+            missing_logged_at: Mutex::default(),
             opened: Mutex::default(),
             of_credentials: Cache::new(CACHED_PLACES_MAX),
             of_projects: Cache::new(CACHED_PLACES_MAX),
             listener: OnceLock::new(),
-            serving: Mutex::default(),
         }
     }
 
@@ -72,6 +77,25 @@ impl Cells {
         let slots: Vec<_> = self.opened.lock().values().cloned().collect();
         let service = |slot: &Arc<Mutex<Slot>>| slot.try_lock()?.service.clone();
         slots.iter().filter_map(service).collect()
+    }
+
+    /// How many requests were refused because the cell of their project does not have it, or does not have its key.
+    pub(crate) fn missing(&self) -> u64 {
+        self.missing.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request for a project that its cell does not have, and says so once a minute.
+    fn note_missing(&self, project_id: ProjectId) {
+        self.missing.fetch_add(1, Ordering::Relaxed);
+        let mut logged_at = self.missing_logged_at.lock();
+        if logged_at.is_some_and(|at| at.elapsed() < MISSING_LOGGED_EVERY) {
+            return;
+        }
+        *logged_at = Some(Instant::now());
+        log::error!(
+            "the cell of project {project_id} does not have it or one of its keys, so its server has lost commits (a failover, or an \
+             older backup): such requests get 503; `audit-server log verify` lists the projects"
+        );
     }
 
     fn opened_service(&self, id: CellId) -> Option<Arc<AuditLog>> {
@@ -171,16 +195,6 @@ impl AuditLog {
         Ok(service)
     }
 
-    /// Has the cell of a project serve it again after a move that ended too early. Whether it does.
-    fn serve_again(&self, project_id: ProjectId) -> Result<bool> {
-        if self.home_store.read(|reader| reader.is_paused(project_id))? {
-            return Ok(false);
-        }
-        // It opens connections of its own.
-        let _turn = self.cells.serving.lock();
-        Ok(self.home_store.serve_project(project_id)?)
-    }
-
     /// Whether the service is that of a cell other than the home cell.
     pub(crate) fn is_cell(&self) -> bool {
         !Arc::ptr_eq(&self.store, &self.home_store)
@@ -195,22 +209,6 @@ impl AuditLog {
             .home_store
             .read(|reader| reader.cell_of_project(project_id))?;
         self.cell(id)
-    }
-
-    /// Runs `work` in the cell that `look_up` finds, and again if the project has moved in between. For the home cell.
-    pub(crate) fn in_cell_of<T>(
-        self: &Arc<Self>,
-        look_up: impl Fn(&mut Reader<'_>) -> Result<CellId, StoreError>,
-        work: impl Fn(&Arc<Self>) -> Result<T>,
-    ) -> Result<T> {
-        for _ in 0..PLACES_TRIED_MAX {
-            let place = self.home_store.read(&look_up)?;
-            match work(&self.cell(place)?) {
-                Err(AppError::Unavailable(StoreError::ProjectMoved)) => {}
-                outcome => return outcome,
-            }
-        }
-        Err(AppError::Unavailable(StoreError::ProjectMoved))
     }
 
     /// Gives the copies of organizations in other cells their present plan; only those of `organization`, if it is given.

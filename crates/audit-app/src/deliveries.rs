@@ -177,7 +177,6 @@ impl AuditLog {
         let kind = DeliveryKind::WebhookTest.as_str();
         let delivery = DeliveryRow::single(id, webhook_id.to_string(), kind, now);
         let created = self.store.write_for(project_id, move |writer| {
-            writer.hold_project(project_id)?;
             let webhook = webhook_of(writer, project_id, webhook_id)?;
             require_paid_plan(writer, project_id)?;
             require_enabled(webhook.enabled)?;
@@ -203,7 +202,6 @@ impl AuditLog {
         let project_id = self.project_id(principal, selection)?;
         let clock = Arc::clone(&self.clock);
         let retried = self.store.write_for(project_id, move |writer| {
-            writer.hold_project(project_id)?;
             let found = writer.lock_delivery(project_id, &id.to_bytes())?;
             let (mut delivery, webhook) = found.ok_or(AppError::NotFound("delivery"))?;
             require_paid_plan(writer, project_id)?;

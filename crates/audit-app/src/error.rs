@@ -142,13 +142,12 @@ impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
         match error {
             // `Stale` gets here only when the configuration changes faster than a request can be prepared.
-            // `ProjectMoved` gets out only while a move ends.
             StoreError::Overloaded
             | StoreError::Unreachable(_)
             | StoreError::Stopped
             | StoreError::Stale
             | StoreError::ForgedRow { .. }
-            | StoreError::ProjectMoved => Self::Unavailable(error),
+            | StoreError::NotInCell => Self::Unavailable(error),
             StoreError::ForgedHead { .. } | StoreError::Unsigned { .. } => Self::LogStopped(error),
             StoreError::OutcomeUnknown(_) => Self::OutcomeUnknown(error),
             StoreError::Duplicate => Self::Conflict("the entry already exists".to_owned()),

@@ -10,15 +10,14 @@
 mod page;
 
 use crate::authentication::Presented;
-use crate::cells::{PLACES_TRIED_MAX, is_of_other_cell};
-use crate::error::{AppError, Result};
+use crate::cells::is_of_other_cell;
+use crate::error::Result;
 use crate::reading::ReadRequest;
 use crate::service::{AuditLog, Selection};
 use crate::turns::{OwnedTurns, ReadOwner};
 use audit_admission::TurnsOptions;
 use audit_auth::Readers;
 use audit_domain::{EventFilter, PageLimit};
-use audit_store::StoreError;
 use page::{ReadPage, Start};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -262,19 +261,19 @@ impl Follower {
         }
     }
 
-    /// Reads a page in the cell of the project, which may move at any time.
+    /// Reads a page in the cell of the project.
     async fn read_in_its_cell(&mut self, limit: usize) -> Result<ReadPage> {
-        for _ in 0..PLACES_TRIED_MAX {
+        loop {
             let error = match self.read(limit).await {
                 Err(error) if is_of_other_cell(&error) => error,
                 outcome => return outcome,
             };
             let request = Arc::clone(&self.request);
             let look_up = move || {
-                let found = request
-                    .presented
-                    .in_other_cell(request.selection.project_id, &error)?;
-                found.ok_or(error)
+                let ReadRequest {
+                    presented, selection, ..
+                } = &*request;
+                presented.in_other_cell(selection.project_id, error)
             };
             let found = self.request.presented.request(look_up).await?;
             self.service.feeds.readers.fetch_sub(1, Ordering::Relaxed);
@@ -285,7 +284,6 @@ impl Follower {
                 ..(*self.request).clone()
             });
         }
-        Err(AppError::Unavailable(StoreError::ProjectMoved))
     }
 
     async fn read(&mut self, limit: usize) -> Result<ReadPage> {

@@ -5,7 +5,7 @@ mod prepared;
 pub(crate) use prepared::{Prepared, read_events};
 
 use crate::authentication::Presented;
-use crate::cells::{PLACES_TRIED_MAX, is_of_other_cell};
+use crate::cells::is_of_other_cell;
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
 use crate::redact_event::{redact_and_record, redact_and_record_own};
@@ -74,20 +74,16 @@ impl Presented<Keys<EventsWrite>> {
     /// can be stored.
     pub async fn ingest(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
         let mut other = None::<Self>;
-        for _ in 0..PLACES_TRIED_MAX {
+        loop {
             let presented = other.as_ref().unwrap_or(self);
             let error = match presented.ingest_here(selection, body).await {
                 Err(error) if is_of_other_cell(&error) => error,
                 outcome => return outcome,
             };
             let refused = presented.clone();
-            let look_up = move || match refused.in_other_cell(selection.project_id, &error)? {
-                Some(found) => Ok(found),
-                None => Err(error),
-            };
+            let look_up = move || refused.in_other_cell(selection.project_id, error);
             other = Some(self.request(look_up).await?);
         }
-        Err(AppError::Unavailable(StoreError::ProjectMoved))
     }
 
     /// Stores the events with the cached configuration, which may be stale. The transaction detects that. What few requests wait
@@ -272,10 +268,8 @@ impl AuditLog {
         environment: Environment,
         body: &[u8],
     ) -> Result<Ingested> {
-        self.in_cell_of(
-            |reader| reader.cell_of_project(project_id),
-            |service| service.ingest_blocking_here(project_id, environment, body),
-        )
+        let service = self.cell_of_project(project_id)?;
+        service.ingest_blocking_here(project_id, environment, body)
     }
 
     fn ingest_blocking_here(

@@ -51,10 +51,8 @@ impl AuditLog {
 
     /// The projects that the key may have sent events to.
     fn projects_of_key(self: &Arc<Self>, id: KeyId) -> Result<Vec<ProjectId>> {
-        let key = self.in_cell_of_key(id, |service| {
-            let found = service.store.read(|reader| reader.key(id))?;
-            found.ok_or(AppError::NotFound("key"))
-        })?;
+        let found = self.cell_of_key(id)?.store.read(|reader| reader.key(id))?;
+        let key = found.ok_or(AppError::NotFound("key"))?;
         match key.project {
             Some((project_id, _)) => Ok(vec![project_id]),
             None => {

@@ -7,7 +7,7 @@ use audit_auth::{KeyHolder, KeyKind, KeyText, Principal};
 use audit_domain::{
     Environment, KeyId, KeyLimits, KeyScope, Name, OrganizationId, ProjectId, Timestamp, Violations,
 };
-use audit_store::{CellId, Configurator, Key, KeyTextHash, Reader, StoreError};
+use audit_store::{CellId, Configurator, Key, KeyTextHash, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -155,17 +155,12 @@ impl AuditLog {
         project_id: ProjectId,
         requester: &Requester,
     ) -> Result<()> {
-        self.in_cell_of(
-            |reader| reader.cell_of_project(project_id),
-            |service| {
-                self.enter_key(service, &key, &hash)?;
-                let key = key.clone();
-                service.change_project(project_id, requester, move |configurator| {
-                    insert_project_key(configurator, &key, &hash)?;
-                    Ok(Changed::by((), ServiceEvent::key_created(&key)))
-                })
-            },
-        )
+        let service = self.cell_of_project(project_id)?;
+        self.enter_key(&service, &key, &hash)?;
+        service.change_project(project_id, requester, move |configurator| {
+            insert_project_key(configurator, &key, &hash)?;
+            Ok(Changed::by((), ServiceEvent::key_created(&key)))
+        })
     }
 
     /// Adds a key of another cell to the directory.
@@ -212,21 +207,17 @@ impl AuditLog {
         manager: KeyManager<'_>,
         project_id: ProjectId,
     ) -> Result<Vec<Key>> {
-        self.in_cell_of(
-            |reader| reader.cell_of_project(project_id),
-            |service| {
-                let keys = service.store.read(|reader| {
-                    let project = reader.project(project_id)?;
-                    let project = project.filter(|project| manager.reaches(project.organization_id));
-                    let project = project.ok_or(AppError::NotFound("project"))?;
-                    Ok::<_, AppError>(reader.project_keys(project.organization_id, Some(project_id))?)
-                })?;
-                Ok(keys
-                    .into_iter()
-                    .map(|key| service.with_unwritten_use(key))
-                    .collect())
-            },
-        )
+        let service = self.cell_of_project(project_id)?;
+        let keys = service.store.read(|reader| {
+            let project = reader.project(project_id)?;
+            let project = project.filter(|project| manager.reaches(project.organization_id));
+            let project = project.ok_or(AppError::NotFound("project"))?;
+            Ok::<_, AppError>(reader.project_keys(project.organization_id, Some(project_id))?)
+        })?;
+        Ok(keys
+            .into_iter()
+            .map(|key| service.with_unwritten_use(key))
+            .collect())
     }
 
     fn keys_of_organization(self: &Arc<Self>, id: OrganizationId) -> Result<Vec<Key>> {
@@ -250,17 +241,10 @@ impl AuditLog {
         Ok(keys)
     }
 
-    /// Runs `work` in the cell of a project key.
-    pub(crate) fn in_cell_of_key<T>(
-        self: &Arc<Self>,
-        id: KeyId,
-        work: impl Fn(&Arc<Self>) -> Result<T>,
-    ) -> Result<T> {
-        let cell = |reader: &mut Reader<'_>| {
-            let placement = reader.placement_of_key_id(id)?;
-            Ok(placement.map_or(CellId::HOME, |placement| placement.cell))
-        };
-        self.in_cell_of(cell, work)
+    /// The cell of a project key; the home cell also where there is no such key.
+    pub(crate) fn cell_of_key(self: &Arc<Self>, id: KeyId) -> Result<Arc<Self>> {
+        let placement = self.store.read(|reader| reader.placement_of_key_id(id))?;
+        self.cell(placement.map_or(CellId::HOME, |placement| placement.cell))
     }
 
     /// A project key within reach, and its project.
@@ -278,14 +262,13 @@ impl AuditLog {
     /// # Errors
     /// [`AppError::NotFound`] when no project key with this id is within reach.
     pub fn revoke_key(self: &Arc<Self>, manager: KeyManager<'_>, id: KeyId) -> Result<()> {
-        self.in_cell_of_key(id, |service| {
-            let now = service.clock.now();
-            let (key, project_id) = service.managed_key(manager, id)?;
-            service.change_project(project_id, &manager.requester(), move |configurator| {
-                let is_revoked = configurator.revoke_key(id, now)?;
-                let event = is_revoked.then(|| ServiceEvent::key_revoked(&key));
-                Ok(Changed::if_some((), event))
-            })
+        let service = self.cell_of_key(id)?;
+        let now = service.clock.now();
+        let (key, project_id) = service.managed_key(manager, id)?;
+        service.change_project(project_id, &manager.requester(), move |configurator| {
+            let is_revoked = configurator.revoke_key(id, now)?;
+            let event = is_revoked.then(|| ServiceEvent::key_revoked(&key));
+            Ok(Changed::if_some((), event))
         })
     }
 
@@ -301,18 +284,17 @@ impl AuditLog {
         id: KeyId,
         overlap: Duration,
     ) -> Result<NewKey> {
-        self.in_cell_of_key(id, |service| {
-            let (old, project_id) = service.managed_key(manager, id)?;
-            let new = service.successor(&old)?;
-            let hash = *new.text.hash().as_bytes();
-            let end = service.end_of_overlap(overlap);
-            self.enter_key(service, &new.key, &hash)?;
-            service.change_project(project_id, &manager.requester(), move |configurator| {
-                insert_project_key(configurator, &new.key, &hash)?;
-                configurator.end_key(id, end)?;
-                let event = ServiceEvent::key_rotated(&old, &new.key, end);
-                Ok(Changed::by(new, event))
-            })
+        let service = self.cell_of_key(id)?;
+        let (old, project_id) = service.managed_key(manager, id)?;
+        let new = service.successor(&old)?;
+        let hash = *new.text.hash().as_bytes();
+        let end = service.end_of_overlap(overlap);
+        self.enter_key(&service, &new.key, &hash)?;
+        service.change_project(project_id, &manager.requester(), move |configurator| {
+            insert_project_key(configurator, &new.key, &hash)?;
+            configurator.end_key(id, end)?;
+            let event = ServiceEvent::key_rotated(&old, &new.key, end);
+            Ok(Changed::by(new, event))
         })
     }
 }

@@ -115,8 +115,9 @@ pub use telemetry::{
 pub use usage::{Quota, Usage};
 pub use verify::{
     AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap,
-    CellDatabase, FINDINGS_MAX, Finding, LedgerReport, Problem, RepairOptions, RepairReport, VerifyOptions,
-    cells_of_deployment, first_finding, keys_in_database, verify_anchors, verify_deployment, verify_log,
+    CellDatabase, FINDINGS_MAX, Finding, LedgerReport, ListMismatch, Problem, RepairOptions, RepairReport,
+    VerifyOptions, cells_of_deployment, first_finding, keys_in_database, list_mismatch, verify_anchors,
+    verify_deployment, verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
@@ -136,8 +137,8 @@ pub use audit_ledger::{
 pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
 pub use audit_secrets::{EncryptionKey, KeyId, KeyRing, OpenError, Secret, SecretText};
 pub use audit_store::{
-    AlertFilter, Cell, CellSize, EventSummary, FrequentValues, Key, MovedProject, NewCell, Organization,
-    Project, StoreStatistics, StoredTier, SummaryBucket,
+    AlertFilter, Cell, CellSize, EventSummary, FrequentValues, Key, NewCell, Organization, Project,
+    StoreStatistics, StoredTier, SummaryBucket,
 };
 pub use audit_webhooks::{
     AddressPolicy, DeliveryId, DeliveryStatus, FailureKind, Sender, SenderOptions, WebhookId, WebhookSecret,

@@ -77,7 +77,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The project; `None` where this cell serves none.
+    /// The project; `None` where this cell has none.
     fn project(self, reader: &mut Reader<'_>) -> Result<Option<ProjectId>> {
         match self {
             Self::Project(id) => Ok(Some(id)),
@@ -86,13 +86,11 @@ impl Place {
     }
 }
 
-/// The oldest project of an organization that this cell serves.
+/// The oldest project of an organization that this cell has.
 fn first_project(reader: &mut Reader<'_>, organization_id: OrganizationId) -> Result<Option<ProjectId>> {
     for project in reader.projects(organization_id)? {
-        match reader.configuration_version(project.id) {
-            Ok(Some(_)) => return Ok(Some(project.id)),
-            Ok(None) | Err(StoreError::ProjectMoved) => {}
-            Err(error) => return Err(error.into()),
+        if reader.configuration_version(project.id)?.is_some() {
+            return Ok(Some(project.id));
         }
     }
     Ok(None)

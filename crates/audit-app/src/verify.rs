@@ -8,6 +8,7 @@
 mod alerts;
 mod anchors;
 mod finding;
+mod listed;
 mod repair;
 mod tenants;
 mod tree;
@@ -29,6 +30,8 @@ use audit_ledger::{
 use audit_secrets::{KeyRing, OpenError};
 use audit_store::{CellId, DatabaseUrl, Reader, StoredLedger, StrayEvent, inspect};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
+use listed::ListedProjects;
+pub use listed::{ListMismatch, list_mismatch};
 pub use repair::{RepairOptions, RepairReport};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -58,6 +61,22 @@ pub struct VerifyOptions {
     pub tenant_map_secret: Option<StoredMapSecret>,
 }
 
+impl VerifyOptions {
+    /// With the keys in the database, unless a key from a trusted source is given. Read them after the checkpoints: the first event
+    /// has a key made, and a rotation another one.
+    fn with_keys(self, stored: impl FnOnce() -> Result<Vec<VerifierKey>>) -> Result<Self> {
+        if self.key.is_some() {
+            return Ok(self);
+        }
+        let keys = stored()?;
+        Ok(Self {
+            key: keys.first().cloned(),
+            followed: keys,
+            ..self
+        })
+    }
+}
+
 /// The report on one ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerReport {
@@ -85,7 +104,12 @@ impl LedgerReport {
 
     /// Whether the database does not have the log.
     fn is_gone(&self) -> bool {
-        let is_gone = |problem: &Problem| matches!(problem, Problem::LogGone | Problem::AnchoredGone(_));
+        let is_gone = |problem: &Problem| {
+            matches!(
+                problem,
+                Problem::LogGone | Problem::AnchoredGone(_) | Problem::NoLog
+            )
+        };
         matches!(self.findings.as_slice(), [only] if is_gone(&only.problem))
     }
 }
@@ -111,9 +135,14 @@ impl AuditLog {
         if let Some(project_id) = options.project_id {
             return self.cell_of_project(project_id)?.verify_cell(options, progress);
         }
-        let mut reports = self.verify_cell(options, progress)?;
-        for cell in self.cells()?.iter().filter(|cell| cell.id != CellId::HOME) {
-            reports.extend(self.cell(cell.id)?.verify_cell(options, progress)?);
+        let listed = self.store.read(ListedProjects::read)?;
+        let others = self.cells()?.into_iter().map(|cell| cell.id);
+        let mut reports = Vec::new();
+        for cell in std::iter::once(CellId::HOME).chain(others.filter(|id| *id != CellId::HOME)) {
+            let mut of_cell = self.cell(cell)?.verify_cell(options, progress)?;
+            let later = self.store.read(ListedProjects::read)?;
+            listed.add_findings(&later, cell, &mut of_cell);
+            reports.extend(of_cell);
         }
         Ok(reports)
     }
@@ -124,15 +153,7 @@ impl AuditLog {
         options: &VerifyOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<LedgerReport>> {
-        let keys = match &options.key {
-            Some(key) => vec![key.clone()],
-            None => self
-                .home_store
-                .read(|reader| stored_keys(reader, &self.settings.encryption))?,
-        };
         let options = VerifyOptions {
-            key: keys.first().cloned(),
-            followed: keys,
             encryption: self.settings.encryption.clone(),
             tenant_map_secret: self
                 .home_store
@@ -142,7 +163,15 @@ impl AuditLog {
             })?,
             ..options.clone()
         };
-        self.store.query(|reader| verify_log(reader, &options, progress))
+        self.store.query(|reader| {
+            let ledgers = reader.stored_ledgers(options.project_id)?;
+            let stored = || {
+                self.home_store
+                    .read(|home| stored_keys(home, &options.encryption))
+            };
+            let options = options.clone().with_keys(stored)?;
+            verify_ledgers(reader, &ledgers, &options, progress)
+        })
     }
 }
 
@@ -161,34 +190,40 @@ pub fn verify_deployment(
             .project_id
             .map(|id| reader.cell_of_project(id))
             .transpose()?;
-        let keys = match &options.key {
-            Some(key) => vec![key.clone()],
-            None if cells.len() == 1 => Vec::new(),
-            None => stored_keys(reader, &options.encryption)?,
+        let listed = match options.project_id {
+            Some(_) => None,
+            None => Some(ListedProjects::read(reader)?),
         };
         let tenant_map_secret = StoredMapSecret::read(reader, &options.encryption)?;
         let head_key = head_key(reader, &options.head_keys, &options.encryption)?;
         Ok::<_, AppError>(Home {
             placed,
-            keys,
+            listed,
             tenant_map_secret,
             head_key,
         })
     })?;
     let options = VerifyOptions {
-        key: home.keys.first().cloned(),
-        followed: home.keys,
         tenant_map_secret: Some(home.tenant_map_secret),
         head_keys: Vec::from_iter(home.head_key),
         ..options.clone()
     };
     let mut reports = Vec::new();
     for cell in &cells {
-        if home.placed.is_none_or(|placed| placed == cell.id) {
-            reports.extend(inspect(&cell.url, |reader| {
-                verify_log(reader, &options, progress)
-            })?);
+        if home.placed.is_some_and(|placed| placed != cell.id) {
+            continue;
         }
+        let mut of_cell = inspect(&cell.url, |reader| {
+            let ledgers = reader.stored_ledgers(options.project_id)?;
+            let stored = || inspect(url, |home| stored_keys(home, &options.encryption));
+            let options = options.clone().with_keys(stored)?;
+            verify_ledgers(reader, &ledgers, &options, progress)
+        })?;
+        if let Some(listed) = &home.listed {
+            let later = inspect(url, ListedProjects::read)?;
+            listed.add_findings(&later, cell.id, &mut of_cell);
+        }
+        reports.extend(of_cell);
     }
     // A log that one cell does not have may be in another one.
     let found: HashSet<String> = reports
@@ -240,8 +275,8 @@ pub fn cells_of_deployment(url: &DatabaseUrl) -> Result<Vec<CellDatabase>> {
 struct Home {
     /// The cell of the project that is verified.
     placed: Option<CellId>,
-    /// The key of the log, and those that it has followed.
-    keys: Vec<VerifierKey>,
+    /// The list of projects, if all are verified.
+    listed: Option<ListedProjects>,
     tenant_map_secret: StoredMapSecret,
     /// The key of the heads of all cells.
     head_key: Option<HeadKey>,
@@ -258,6 +293,16 @@ pub fn verify_log(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<LedgerReport>> {
     let ledgers = reader.stored_ledgers(options.project_id)?;
+    verify_ledgers(reader, &ledgers, options, progress)
+}
+
+/// [`verify_log`] for these ledgers.
+fn verify_ledgers(
+    reader: &mut Reader<'_>,
+    ledgers: &[StoredLedger],
+    options: &VerifyOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<LedgerReport>> {
     if ledgers.is_empty() && options.project_id.is_some() && options.anchored.is_empty() {
         return Err(AppError::NotFound("project"));
     }
@@ -279,10 +324,10 @@ pub fn verify_log(
         progress,
     };
     let mut reports = Vec::with_capacity(ledgers.len());
-    for ledger in &ledgers {
+    for ledger in ledgers {
         reports.push(verification.ledger(reader, ledger)?);
     }
-    reports.extend(verification.gone(&ledgers));
+    reports.extend(verification.gone(ledgers));
     Ok(reports)
 }
 

@@ -55,7 +55,7 @@ pub enum AnchorStage {
     Stamped,
 }
 
-/// The latest checkpoint of a ledger that this cell serves.
+/// The latest checkpoint of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedCheckpoint {
     /// The ledger.
@@ -169,7 +169,7 @@ impl Reader<'_> {
         Ok(rows.into_iter().map(read_state).collect())
     }
 
-    /// The latest checkpoints of up to `limit` ledgers behind `after` that this cell serves, in order.
+    /// The latest checkpoints of up to `limit` ledgers behind `after`, in order.
     pub fn published_checkpoints(
         &mut self,
         after: Option<LedgerId>,
@@ -179,7 +179,6 @@ impl Reader<'_> {
             .inner_join(log_checkpoints::table.on(log_checkpoints::ledger_id.eq(ledgers::id)))
             .left_join(tenant_maps::table.on(tenant_maps::ledger_id.eq(ledgers::id)))
             .filter(ledgers::id.gt(after.map_or(0, |ledger_id| ledger_id.0)))
-            .filter(ledgers::configuration_version.ne(0))
             .order(ledgers::id)
             .limit(limit)
             .select((

@@ -1,8 +1,8 @@
-//! Cells: complete schemas of this database or of others, among which projects are divided, and the directory that says
-//! which project is in which cell. Only PostgreSQL has cells.
+//! Cells: complete schemas of this database, among which projects are divided, and the directory that says which project is in
+//! which cell. Only PostgreSQL has cells.
 //!
-//! A cell is opened as a store of its own. The directory is in the home cell, the database that the deployment names. A
-//! project is served by one cell at most: by the one in the directory, where the version of its configuration is not 0.
+//! A cell is opened as a store of its own. The directory is in the home cell, the schema that the deployment names. A project is
+//! placed in a cell when it is created, and stays there.
 
 use crate::access::{Reader, Writer};
 use crate::configuration::{Key, KeyTextHash, Organization};
@@ -27,9 +27,7 @@ pub struct Cell {
     pub id: CellId,
     /// Its name.
     pub name: String,
-    /// The URL of its database; `None`: that of the home cell.
-    pub url: Option<String>,
-    /// Its schema; `None`: that of the home cell, or the first one of the database.
+    /// Its schema; `None`: that of the home cell.
     pub schema: Option<String>,
     /// Whether new projects are placed there.
     pub takes_projects: bool,
@@ -43,11 +41,9 @@ impl Cell {
     pub fn database_url(&self, home: &DatabaseUrl) -> Result<DatabaseUrl> {
         match home {
             DatabaseUrl::Sqlite(_) => Err(StoreError::CellsUnsupported),
-            DatabaseUrl::Postgres(home) => Ok(DatabaseUrl::Postgres(url::of_cell(
-                home,
-                self.url.as_deref(),
-                self.schema.as_deref(),
-            ))),
+            DatabaseUrl::Postgres(home) => {
+                Ok(DatabaseUrl::Postgres(url::of_cell(home, self.schema.as_deref())))
+            }
         }
     }
 }
@@ -57,7 +53,6 @@ impl Cell {
 #[expect(missing_docs, reason = "as in Cell")]
 pub struct NewCell {
     pub name: String,
-    pub url: Option<String>,
     pub schema: String,
 }
 
@@ -109,11 +104,6 @@ impl Reader<'_> {
     /// The cell of a project.
     pub fn cell_of_project(&mut self, project_id: ProjectId) -> Result<CellId> {
         on_cells!(self.session(), Ok(CellId::HOME), cell_of_project(project_id))
-    }
-
-    /// Whether a move has paused a project.
-    pub fn is_paused(&mut self, project_id: ProjectId) -> Result<bool> {
-        on_cells!(self.session(), Ok(false), is_paused(project_id))
     }
 
     /// The place of the project of a key; `None` when no cell but the home cell can have the key.
@@ -170,8 +160,8 @@ impl Writer<'_> {
         on_cells!(self.session(), Err(StoreError::CellsUnsupported), next_cell_id())
     }
 
-    /// Has the ledgers of this cell numbered apart from those of all other cells, so that a ledger keeps its number when it
-    /// moves. Call it before the cell has a project.
+    /// Numbers the ledgers of this cell apart from those of all other cells, so that a number is one of the deployment. Call it before
+    /// the cell has a project.
     pub fn number_ledgers_of(&mut self, cell: CellId) -> Result<()> {
         on_cells!(
             self.session(),
@@ -259,11 +249,5 @@ impl Writer<'_> {
             Err(StoreError::CellsUnsupported),
             insert_stored_claim(claim, events)
         )
-    }
-
-    /// Fails unless this cell serves the project, and lets no move of it begin or end before the end of the transaction. For
-    /// changes of what belongs to a project and has no version.
-    pub fn hold_project(&mut self, project_id: ProjectId) -> Result<()> {
-        on_cells!(self.session(), Ok(()), hold_project(project_id))
     }
 }

@@ -16,9 +16,9 @@ use crate::error::{Result, StoreError};
 use crate::ledgers::Heads;
 use crate::postgres::{self, PostgresSession};
 use crate::sqlite::{self, SqliteSession};
-use crate::store::{Store, StoreOptions};
+use crate::store::StoreOptions;
 use crate::workers::Workers;
-use audit_domain::{Clock, ProjectId};
+use audit_domain::Clock;
 use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
 use std::sync::Arc;
@@ -151,11 +151,11 @@ impl Database {
         })
     }
 
-    /// The URL of a cell, which is in this database unless it has a URL of its own; `None` on SQLite, which has no cells.
-    pub(crate) fn cell_url(&self, url: Option<&str>, schema: Option<&str>) -> Option<DatabaseUrl> {
+    /// The URL of this database with the schema of a cell; `None` on SQLite, which has no cells.
+    pub(crate) fn cell_url(&self, schema: Option<&str>) -> Option<DatabaseUrl> {
         match self {
             Self::Sqlite(_) => None,
-            Self::Postgres(home) => Some(DatabaseUrl::Postgres(url::of_cell(home.url(), url, schema))),
+            Self::Postgres(home) => Some(DatabaseUrl::Postgres(url::of_cell(home.url(), schema))),
         }
     }
 
@@ -172,14 +172,6 @@ impl Database {
         match self {
             Self::Sqlite(_) => Ok(false),
             Self::Postgres(database) => database.distribute(),
-        }
-    }
-
-    /// See [`Store::serve_project`]. This database is that of `home`.
-    pub(crate) fn serve_project(&self, home: &Store, project_id: ProjectId) -> Result<bool> {
-        match self {
-            Self::Sqlite(_) => Ok(false),
-            Self::Postgres(_) => postgres::moving::serve(home, project_id),
         }
     }
 

@@ -56,9 +56,9 @@ pub enum StoreError {
     /// The key of the heads is not the one of this database.
     #[error("{0}")]
     HeadKey(String),
-    /// This cell does not serve the project: it was moved to another one, or is being moved. Look its cell up again.
-    #[error("the project was moved to another cell")]
-    ProjectMoved,
+    /// The directory places the project, or its key, in a cell that does not have it: one of their servers has lost commits.
+    #[error("the cell of the project does not have it")]
+    NotInCell,
     /// The events would exceed the project's limit for the UTC day. None was stored.
     #[error("the daily limit of {limit} events is reached")]
     DailyLimit {

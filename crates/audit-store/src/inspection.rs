@@ -3,7 +3,6 @@
 use crate::access::Reader;
 use crate::alerts::AlertColumns;
 use crate::append::{LedgerId, hash_of_key};
-use crate::configuration::ConfigurationVersion;
 use crate::database::{Database, DatabaseUrl, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::ledgers::{SEALED_COLUMNS, SealedColumns, name_of, sealed};
@@ -200,12 +199,7 @@ pub fn inspect<T, E: From<StoreError>>(
 impl Reader<'_> {
     /// The ledgers of a project, or all of them.
     pub fn stored_ledgers(&mut self, project_id: Option<ProjectId>) -> Result<Vec<StoredLedger>> {
-        // Copies of projects that another cell serves may be incomplete.
-        let mut ids = ledgers::table
-            .filter(ledgers::configuration_version.ne(ConfigurationVersion::NOT_SERVED))
-            .select(ledgers::id)
-            .order(ledgers::id)
-            .into_boxed();
+        let mut ids = ledgers::table.select(ledgers::id).order(ledgers::id).into_boxed();
         if let Some(project_id) = project_id {
             ids = ids.filter(ledgers::project_id.eq(project_id.to_string()));
         }
@@ -213,6 +207,15 @@ impl Reader<'_> {
         ids.into_iter()
             .map(|id| self.stored_ledger(LedgerId(id)))
             .collect()
+    }
+
+    /// The project and the number of events of every ledger.
+    pub fn ledger_sizes(&mut self) -> Result<Vec<(String, u64)>> {
+        let rows: Vec<(String, i64)> = ledgers::table
+            .select((ledgers::project_id, ledgers::size))
+            .load(self.session())?;
+        let size = |(project_id, size): (String, i64)| (project_id, size.max(0).unsigned_abs());
+        Ok(rows.into_iter().map(size).collect())
     }
 
     fn stored_ledger(&mut self, ledger_id: LedgerId) -> Result<StoredLedger> {

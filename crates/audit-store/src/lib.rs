@@ -134,7 +134,6 @@ pub use events::{
 pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
 pub use ledgers::LedgerCount;
 pub use migrate::{MigrationWork, PendingMigration, SchemaComparison, compare_schema};
-pub use postgres::moving::{MovedProject, ProjectMove};
 pub use purge::GroupKey;
 pub use queue::{AnonymousStreams, QueueLimits, Turn};
 pub use recent::RecentEvent;

@@ -16,7 +16,6 @@ pub(crate) mod index_verification;
 pub(crate) mod inspection;
 pub(crate) mod key_uses;
 mod months;
-pub(crate) mod moving;
 mod partitions;
 pub(crate) mod place;
 mod pooler;

@@ -8,10 +8,12 @@
 use crate::access::Reader;
 use crate::append::LedgerId;
 use crate::database::url::of_standby;
-use crate::database::{AnySession, Database, DatabaseUrl, on_cells};
+use crate::database::{AnySession, Database, DatabaseUrl};
 use crate::error::{Result, StoreError};
 use crate::readers::ReaderPool;
+use crate::schema::ledgers;
 use crate::store::HEAD_KEY_ID;
+use diesel::prelude::*;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,8 +26,6 @@ const CATCH_UP_MAX: Duration = Duration::from_millis(100);
 const CATCH_UP_INTERVAL: Duration = Duration::from_millis(5);
 /// How long a standby is left alone after it failed, or did not catch up: each query would wait for it, and hold a session.
 const REST: Duration = Duration::from_secs(10);
-/// Within this time no cell is created and a project moved to it and removed here.
-const NO_MOVE_WITHIN: Duration = Duration::from_millis(200);
 
 /// What became of the queries that a replica could have served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,14 +69,6 @@ pub struct LogEnd {
     edge: Vec<u8>,
 }
 
-/// The log of a ledger that a standby serves.
-#[derive(Debug)]
-pub(crate) struct ServedLog {
-    pub(crate) end: LogEnd,
-    /// Whether the database has other cells, to which the project can be moved.
-    pub(crate) has_cells: bool,
-}
-
 impl LogEnd {
     /// The end of a log of `size` events with this right edge.
     pub(crate) fn new(size: i64, edge: Option<Vec<u8>>) -> Self {
@@ -100,8 +92,6 @@ pub(crate) struct Replica {
     readers: ReaderPool,
     /// That of the database.
     identity: Identity,
-    /// Whether it is the standby of a cell, whose projects can be moved.
-    is_of_cell: bool,
     is_same: AtomicBool,
     rest: Mutex<Option<Rest>>,
     served: AtomicU64,
@@ -118,19 +108,13 @@ struct Rest {
 
 impl Replica {
     /// A replica of the database with this identity. Connects when it is used.
-    pub(crate) fn new(
-        url: &DatabaseUrl,
-        sessions_max: u32,
-        identity: Identity,
-        is_of_cell: bool,
-    ) -> Result<Self> {
+    pub(crate) fn new(url: &DatabaseUrl, sessions_max: u32, identity: Identity) -> Result<Self> {
         let url = of_standby(url);
         let database = Arc::new(Database::existing(&url)?);
         Ok(Self {
             url,
             readers: ReaderPool::open_later(&database, sessions_max),
             identity,
-            is_of_cell,
             is_same: AtomicBool::new(false),
             rest: Mutex::default(),
             served: AtomicU64::new(0),
@@ -213,22 +197,18 @@ impl Replica {
         self.readers.read(|reader| {
             self.check_same(reader.session())?;
             let began = Instant::now();
-            let served = loop {
-                match served_log(reader.session(), ledger_id)? {
-                    Some(served) if served.end.size >= end.size => break served,
+            let found = loop {
+                match log_end(reader.session(), ledger_id)? {
+                    Some(found) if found.size >= end.size => break found,
                     _ if began.elapsed() >= CATCH_UP_MAX => return Ok(None),
                     _ => thread::sleep(CATCH_UP_INTERVAL),
                 }
             };
-            if !continues(reader, ledger_id, &served.end, end, database)? {
+            if !continues(reader, ledger_id, &found, end, database)? {
                 let reason = "it has events that the database does not have: rebuild it".to_owned();
                 return Err(StoreError::Unsupported(reason));
             }
-            let found = read(reader)?;
-            // A ledger that was moved to another cell loses its events only after it is not served any more.
-            let may_have_moved = self.is_of_cell || served.has_cells || began.elapsed() >= NO_MOVE_WITHIN;
-            let is_served = !may_have_moved || served_log(reader.session(), ledger_id)?.is_some();
-            Ok(is_served.then_some(found))
+            read(reader).map(Some)
         })
     }
 
@@ -246,9 +226,14 @@ impl Replica {
     }
 }
 
-/// The log of a ledger, if the cell of this session serves it.
-fn served_log(session: &mut AnySession, ledger_id: LedgerId) -> Result<Option<ServedLog>> {
-    on_cells!(session, Err(StoreError::CellsUnsupported), served_log(ledger_id))
+/// The end of the log of a ledger.
+fn log_end(session: &mut AnySession, ledger_id: LedgerId) -> Result<Option<LogEnd>> {
+    let found: Option<(i64, Option<Vec<u8>>)> = ledgers::table
+        .find(ledger_id.0)
+        .select((ledgers::size, ledgers::frontier))
+        .get_result(session)
+        .optional()?;
+    Ok(found.map(|(size, frontier)| LogEnd::new(size, frontier)))
 }
 
 /// Whether the log that a standby has is the one that ends at `end`, or continues it. `found` is not shorter.

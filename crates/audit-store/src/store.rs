@@ -17,7 +17,7 @@ use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
 use crate::writers::Writers;
-use audit_domain::{Clock, IdempotencyWindow, ProjectId};
+use audit_domain::{Clock, IdempotencyWindow};
 use audit_ledger::{Frontier, HeadKey, HeadKeyId, TreeHead};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
@@ -172,16 +172,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unsupported`] on SQLite.
-    pub fn with_replica(self, url: &DatabaseUrl) -> Result<Self> {
-        self.with_replica_of(url, false)
-    }
-
-    fn with_replica_of(mut self, url: &DatabaseUrl, is_of_cell: bool) -> Result<Self> {
+    pub fn with_replica(mut self, url: &DatabaseUrl) -> Result<Self> {
         if !self.database.can_have_standbys() {
             return Err(StoreError::Unsupported("SQLite has no standbys".to_owned()));
         }
         let identity = self.read(|reader| Identity::of(reader.session()))?;
-        self.replica = Some(Replica::new(url, self.options.readers_max, identity, is_of_cell)?);
+        self.replica = Some(Replica::new(url, self.options.readers_max, identity)?);
         Ok(self)
     }
 
@@ -409,16 +405,16 @@ impl Store {
     /// # Errors
     /// As [`Self::open`], and [`StoreError::CellsUnsupported`] on SQLite.
     pub fn open_cell(&self, cell: &Cell, clock: &Arc<dyn Clock>) -> Result<Self> {
-        let url = self.cell_url(cell.url.as_deref(), cell.schema.as_deref())?;
+        let url = self.cell_url(cell.schema.as_deref())?;
         let options = StoreOptions {
             postgres_groups: None,
             ..self.options
         };
         let store = Self::open(&url, options, self.heads.key(), clock)?;
         match &self.replica {
-            // It has the same databases, unless Citus has placed the tables on another server.
-            Some(replica) if cell.url.is_none() && store.location().is_none() => {
-                store.with_replica_of(&cell.database_url(replica.url())?, true)
+            // It has the same schemas, unless Citus has placed the tables on another server.
+            Some(replica) if store.location().is_none() => {
+                store.with_replica(&cell.database_url(replica.url())?)
             }
             _ => Ok(store),
         }
@@ -438,26 +434,17 @@ impl Store {
         self.database.location()
     }
 
-    /// Has the cell that this directory names serve a project that was met while no cell served it: a move ended too early.
-    /// `false` while a move pauses the project.
-    ///
-    /// # Errors
-    /// When a database fails.
-    pub fn serve_project(&self, project_id: ProjectId) -> Result<bool> {
-        self.database.serve_project(self, project_id)
-    }
-
     /// Whether the database can have cells: only PostgreSQL has them.
     pub fn can_have_cells(&self) -> bool {
-        self.database.cell_url(None, None).is_some()
+        self.database.cell_url(None).is_some()
     }
 
     /// The URL of a cell of this directory.
     ///
     /// # Errors
     /// [`StoreError::CellsUnsupported`] on SQLite.
-    pub fn cell_url(&self, url: Option<&str>, schema: Option<&str>) -> Result<DatabaseUrl> {
-        let url = self.database.cell_url(url, schema);
+    pub fn cell_url(&self, schema: Option<&str>) -> Result<DatabaseUrl> {
+        let url = self.database.cell_url(schema);
         url.ok_or(StoreError::CellsUnsupported)
     }
 

@@ -40,34 +40,6 @@ pub(crate) fn read_frontier(bytes: Option<&[u8]>) -> Result<Frontier> {
     }
 }
 
-/// The maximum number of leaves that [`catch_up`] reads at once.
-const READ_LEAVES_MAX: u64 = 4_096;
-
-/// Appends to the tree of a copied ledger the stored events that are not in it, and stores the tiles that they fill.
-pub(crate) fn catch_up<S: TreeSession>(
-    session: &mut S,
-    ledger_id: LedgerId,
-    mut frontier: Frontier,
-    size: u64,
-) -> Result<Frontier> {
-    while frontier.size() < size {
-        let end = size.min(frontier.size() + READ_LEAVES_MAX);
-        let mut growth = Growth::new(frontier.clone());
-        for hash in content_hashes(session, ledger_id, frontier.size()..end)? {
-            growth.append(Hash::of_event(&hash));
-        }
-        let tiles;
-        (frontier, tiles) = full_tiles_of(session, ledger_id, &growth, None)?;
-        for tile in &tiles {
-            store_tile(session, ledger_id, tile)?;
-        }
-    }
-    if frontier.size() > size {
-        return Err(damaged("tree larger than its ledger"));
-    }
-    Ok(frontier)
-}
-
 /// The database operations of a tree.
 pub(crate) trait TreeSession {
     /// The heads of the store.

@@ -105,28 +105,18 @@ CREATE INDEX api_keys_by_end ON api_keys (expires_at) WHERE revoked_at IS NULL A
 CREATE TABLE cells (
     id BIGINT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    -- NULL: in the database of the home cell.
-    url TEXT,
     -- NULL: the schema of the home cell.
     schema_name TEXT,
     -- Whether new projects are placed there. Of several such cells, the one with the fewest projects gets a project.
     takes_projects BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL
 );
-INSERT INTO cells (id, name, url, schema_name, takes_projects, created_at) VALUES (0, 'home', NULL, NULL, TRUE, 0);
+INSERT INTO cells (id, name, schema_name, takes_projects, created_at) VALUES (0, 'home', NULL, TRUE, 0);
 
--- The cells of projects. A project without a row is in the home cell. `ledgers.configuration_version` is 0 while a cell does
--- not serve a project: before it is copied there, and after it has left. A project is served in one cell at most.
+-- The cells of projects, where they were created and stay. A project without a row is in the home cell.
 CREATE TABLE placements (
     project_id TEXT NOT NULL PRIMARY KEY REFERENCES projects (id),
-    cell_id BIGINT NOT NULL REFERENCES cells (id),
-    -- The cell that the project is being moved to.
-    moving_to BIGINT REFERENCES cells (id),
-    -- While the last events are copied, the cell does not serve the project, until this time by the clock of this database
-    -- at the latest.
-    paused_until TIMESTAMPTZ,
-    -- The cell that has an old copy of the project.
-    copy_in BIGINT REFERENCES cells (id)
+    cell_id BIGINT NOT NULL REFERENCES cells (id)
 );
 -- Counts the projects of a cell.
 CREATE INDEX placements_by_cell ON placements (cell_id);
@@ -214,7 +204,6 @@ CREATE TABLE ledgers (
     -- Version of the project's configuration: the same number in its ledgers. A transaction that changes keys, plan, rules,
     -- tiers or webhooks of the project draws another one at random, so none is used twice, even after the database has lost
     -- its latest commits. Versions have no order. A node caches the configuration with its version; an append compares it.
-    -- 0: this cell does not serve the project (`placements`).
     configuration_version BIGINT NOT NULL,
     -- Number of events, and the `seq` of the next one.
     size BIGINT NOT NULL,

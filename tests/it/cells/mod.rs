@@ -1,7 +1,6 @@
-//! Cells: a deployment whose projects are in several schemas or databases.
+//! Cells: a deployment whose projects are in several schemas.
 
 mod citus;
-mod moving;
 mod own_events;
 mod routing;
 mod watching;
@@ -34,10 +33,6 @@ impl Cells {
         Organization::create(&self.servers[0], "enterprise")
     }
 
-    fn move_to(&self, organization: &Organization, cell: &str) -> String {
-        self.cells(&["move", &organization.project_id, cell])
-    }
-
     /// Asserts that the logs of all cells have these numbers of events, and the indexes all of them.
     fn verify(&self, events: usize) {
         let verified = command_line_on(&self.database, &["log", "verify"]).success();
@@ -47,11 +42,9 @@ impl Cells {
     }
 }
 
-/// A deployment with the home cell, a cell `near` in its database, and a cell `far` in a database of its own. Two servers were
-/// started before the cells were created.
+/// A deployment with the home cell and the cells `near` and `far`. Two servers were started before the cells were created.
 struct Deployment {
     home: Cells,
-    far: Database,
 }
 
 impl Deref for Deployment {
@@ -73,19 +66,14 @@ impl Deployment {
         if !DatabaseKind::Postgres.is_available() {
             return None;
         }
-        let [database, far] = [(); 2].map(|()| Database::create(DatabaseKind::Postgres));
-        let home = Cells::serve(database, settings);
+        let home = Cells::serve(Database::create(DatabaseKind::Postgres), settings);
         home.cells(&["create", "near"]);
-        home.cells(&["create", "far", "--url", far.url()]);
-        Some(Self { home, far })
+        home.cells(&["create", "far"]);
+        Some(Self { home })
     }
 
     /// The rows of a table in each cell: home, near, far.
     fn rows(&self, table: &str) -> [i64; 3] {
-        [
-            self.database.count(&format!("public.{table}")),
-            self.database.count(&format!("cell_near.{table}")),
-            self.far.count(&format!("cell_far.{table}")),
-        ]
+        ["public", "cell_near", "cell_far"].map(|schema| self.database.count(&format!("{schema}.{table}")))
     }
 }

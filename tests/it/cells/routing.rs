@@ -164,7 +164,7 @@ fn a_plan_is_changed_in_all_cells_also_after_an_interruption() {
     deployment.database.execute(&change);
     Deadline::seconds(60).poll("the plan reaches the cell", || {
         (deployment
-            .far
+            .database
             .count("cell_far.organizations WHERE plan = 'enterprise'")
             == 1)
             .then_some(())
@@ -235,10 +235,10 @@ fn a_cell_that_cannot_be_reached_costs_only_its_own_projects() {
         deployment.organization_in("far"),
     );
     deployment.cells(&["place", "home"]);
-    // Nothing listens there.
+    // A later version has changed its schema, so a server that starts now cannot open it.
     deployment
         .database
-        .execute("UPDATE cells SET url = 'postgres://audit@127.0.0.1:1/nothing' WHERE name = 'far'");
+        .execute("INSERT INTO cell_far.__diesel_schema_migrations (version) VALUES ('99990101000000')");
     let server = Server::start(&deployment.database, &[]);
     near.on(&server).project().store(event());
     far.on(&server)
@@ -283,13 +283,13 @@ fn logs_of_all_cells_are_verified() {
         "{index}"
     );
     deployment
-        .far
+        .database
         .execute("DELETE FROM cell_far.event_backlog; DELETE FROM cell_far.index_segments");
     let index = command_line_on(&deployment.database, &["index", "verify"]);
     assert_eq!(index.exit, Exit::Code(1), "{index:?}");
     assert!(index.stdout.contains("cell far"), "{index:?}");
     let change = "UPDATE cell_far.events SET body = replace(body, 'actor-1', 'actor-2') WHERE seq = 1";
-    deployment.far.execute(change);
+    deployment.database.execute(change);
     let refused = command_line_on(&deployment.database, &["log", "verify"]);
     assert!(refused.stdout.contains("INCONSISTENT"), "{refused:?}");
 }
@@ -323,10 +323,6 @@ fn cells_are_listed_and_mistakes_are_refused() {
         ),
         (&["create", "Upper"], "--schema"),
         (&["place", "nowhere"], "cell not found"),
-        (
-            &["move", "00000000-0000-4000-8000-000000000000", "near"],
-            "project not found",
-        ),
     ] {
         let arguments = [&["db", "cells"], arguments].concat();
         let refusal = command_line_on(&deployment.database, &arguments).refusal();
@@ -354,7 +350,7 @@ fn the_schema_of_every_cell_is_compared() {
         .collect();
     assert_eq!(names, ["home", "near", "far"]);
     deployment
-        .far
+        .database
         .execute("INSERT INTO cell_far.__diesel_schema_migrations (version) VALUES ('99990101000000')");
     let newer = check();
     assert_eq!(newer.exit, Exit::Code(1), "{}", newer.stdout);

@@ -35,22 +35,3 @@ fn the_secrets_of_every_cell_are_encrypted_and_rotated() {
     stop(server);
     verify(&database, WITH_NEW);
 }
-
-#[test]
-fn the_password_of_a_cell_is_not_stored_beside_encrypted_secrets() {
-    if !DatabaseKind::Postgres.is_available() {
-        return;
-    }
-    let database = on_both(DatabaseKind::Postgres);
-    let create = [
-        "db",
-        "cells",
-        "create",
-        "other",
-        "--url",
-        "postgres://user:word@127.0.0.1:1/cell",
-    ];
-    let refused = run(&database, &create, WITH_OLD).refusal();
-    assert!(refused.contains("--url has a password"), "{refused}");
-    assert!(!refused.contains("word@"), "{refused}");
-}

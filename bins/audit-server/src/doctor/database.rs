@@ -4,7 +4,7 @@ use super::postgres;
 use super::{Finding, Severity, Subject, finding};
 use crate::system::SystemClock;
 use anyhow::Context;
-use audit_app::{CellDatabase, cells_of_deployment};
+use audit_app::{CellDatabase, ListMismatch, cells_of_deployment, list_mismatch};
 use audit_domain::{Clock, Timestamp};
 use audit_store::{CellId, DatabaseSettings, DatabaseUrl, KindSettings, inspect};
 
@@ -65,6 +65,26 @@ pub(super) fn settings(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
         KindSettings::Sqlite { journal_mode } => of_sqlite(journal_mode).into_iter().collect(),
         KindSettings::Postgres(settings) => postgres::of_settings(settings, connections),
     }))
+}
+
+/// Projects without a log, and the reverse.
+pub(super) fn projects(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
+    let ListMismatch {
+        without_log,
+        not_listed,
+    } = list_mismatch(&subject.options.database.url()?)?;
+    let of = |count: usize, what: &str| {
+        (count > 0).then(|| {
+            finding(
+                Severity::Error,
+                format!("{count} projects {what}"),
+                "`audit-server log verify` names them: a server has lost commits, or somebody has deleted rows",
+            )
+        })
+    };
+    let missing = of(without_log.len(), "of the list have no log in their cell");
+    let unlisted = of(not_listed.len(), "have events in a cell and are not listed there");
+    Ok(missing.into_iter().chain(unlisted).collect())
 }
 
 fn of_sqlite(journal_mode: &str) -> Option<Finding> {

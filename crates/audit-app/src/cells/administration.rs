@@ -3,11 +3,7 @@
 use crate::error::{AppError, Result};
 use crate::secrets::ServiceSecret;
 use crate::service::AuditLog;
-use crate::verify::{VerifyOptions, first_finding};
-use audit_domain::ProjectId;
-use audit_store::{
-    Cell, CellId, CellSize, Deployment, MovedProject, NewCell, ProjectMove, Store, StoreError,
-};
+use audit_store::{Cell, CellId, CellSize, Deployment, NewCell, Store, StoreError};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -38,7 +34,7 @@ impl AuditLog {
     /// cell; when a database fails.
     pub fn create_cell(&self, cell: &NewCell) -> Result<()> {
         let conflict = |message: &str| Err(AppError::Conflict(message.to_owned()));
-        let is_same = |known: &Cell| known.url == cell.url && known.schema.as_deref() == Some(&cell.schema);
+        let is_same = |known: &Cell| known.schema.as_deref() == Some(&cell.schema);
         let known = self.cells()?;
         if known.iter().any(|known| known.name == cell.name) {
             return conflict("there is a cell of this name");
@@ -50,7 +46,6 @@ impl AuditLog {
         let unnamed = Cell {
             id,
             name: cell.name.clone(),
-            url: cell.url.clone(),
             schema: Some(cell.schema.clone()),
             takes_projects: false,
         };
@@ -121,7 +116,7 @@ impl AuditLog {
     }
 
     fn cell_report(self: &Arc<Self>, cell: Cell) -> Result<CellReport> {
-        let url = self.store.cell_url(cell.url.as_deref(), cell.schema.as_deref())?;
+        let url = self.store.cell_url(cell.schema.as_deref())?;
         let service = self.cell(cell.id);
         let server = service.as_ref().ok().and_then(|service| service.store.location());
         let size = service.and_then(|service| Ok(service.store.query(|reader| reader.cell_size())?));
@@ -136,7 +131,7 @@ impl AuditLog {
         })
     }
 
-    /// Has exactly these cells take new projects.
+    /// Places new projects in exactly these cells.
     ///
     /// # Errors
     /// [`AppError::NotFound`] when there is no cell of one of the names.
@@ -155,31 +150,5 @@ impl AuditLog {
         }
         let found = cells.iter().find(|cell| cell.name == name);
         Ok(found.ok_or(AppError::NotFound("cell"))?.id)
-    }
-
-    /// Moves a project to the cell of this name while it is used, and removes the old copy. Verifies its logs before: the move leaves
-    /// out planted events and computes the tiles again, so a verification of the copy misses these findings.
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`]; [`AppError::Conflict`] when a log is not the one that was signed; when a database fails. Then the project is where it was, or in the new cell, and the call can be
-    /// repeated.
-    pub fn move_project(self: &Arc<Self>, project_id: ProjectId, cell: &str) -> Result<MovedProject> {
-        let target = self.cell_named(cell)?;
-        let project = self.store.read(|reader| reader.project(project_id))?;
-        let project = project.ok_or(AppError::NotFound("project"))?;
-        let options = VerifyOptions {
-            project_id: Some(project_id),
-            ..VerifyOptions::default()
-        };
-        let reports = self.verify_log(&options, &mut |_, _| ())?;
-        if let Some((report, finding)) = first_finding(&reports) {
-            return Err(AppError::Conflict(format!(
-                "the log {} is inconsistent: {finding}; see `audit-server log verify`",
-                report.name()
-            )));
-        }
-        self.copy_organization(target, project.organization_id)?;
-        let mut moving = ProjectMove::begin(&self.store, project_id, target)?;
-        Ok(moving.run()?)
     }
 }

@@ -12,9 +12,6 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How often a request looks its cell up and begins again, at most. Each time but the first, its project has moved.
-pub(crate) const PLACES_TRIED_MAX: usize = 3;
-
 pub(crate) fn hash_of(credential: &Credential) -> CredentialHash {
     match credential {
         Credential::Key(text) => *text.hash().as_bytes(),
@@ -30,10 +27,7 @@ fn is_master(credential: &Credential) -> bool {
 pub(crate) fn is_of_other_cell(error: &AppError) -> bool {
     matches!(
         error,
-        AppError::Unavailable(StoreError::ProjectMoved)
-            | AppError::InvalidKey
-            | AppError::InvalidToken
-            | AppError::NotFound("project")
+        AppError::InvalidKey | AppError::InvalidToken | AppError::NotFound("project")
     )
 }
 
@@ -61,52 +55,59 @@ impl<P: Policy> Presented<P> {
         selected: Option<ProjectId>,
         mut work: impl FnMut(&Self) -> Result<T>,
     ) -> Result<T> {
-        let mut other = None;
-        for _ in 0..PLACES_TRIED_MAX {
+        let mut other = None::<Self>;
+        loop {
             let presented = other.as_ref().unwrap_or(self);
-            let error = match work(presented) {
-                Ok(done) => return Ok(done),
-                Err(error) => error,
-            };
-            match presented.in_other_cell(selected, &error)? {
-                Some(found) => other = Some(found),
-                None => return Err(error),
+            match work(presented) {
+                Err(error) if is_of_other_cell(&error) => {
+                    other = Some(presented.in_other_cell(selected, error)?);
+                }
+                outcome => return outcome,
             }
         }
-        Err(AppError::Unavailable(StoreError::ProjectMoved))
     }
 
-    /// The request in the cell that the directory names, if `error` may be due to another one, and another one is named.
-    pub(crate) fn in_other_cell(
-        &self,
-        selected: Option<ProjectId>,
-        error: &AppError,
-    ) -> Result<Option<Self>> {
+    /// The request in the cell that the directory names, after another one has refused it with `error`.
+    ///
+    /// # Errors
+    /// `error` where the directory names no other cell; [`StoreError::NotInCell`] where it names the one that has refused the request
+    /// because it does not have the project or the key.
+    pub(crate) fn in_other_cell(&self, selected: Option<ProjectId>, error: AppError) -> Result<Self> {
         let home = &self.home;
-        if !is_of_other_cell(error) || !home.home_store.can_have_cells() {
-            return Ok(None);
+        if !home.home_store.can_have_cells() {
+            return Err(error);
         }
         let Some((project_id, cell)) = home.home_store.read(|reader| self.place(reader, selected))? else {
-            return Ok(None);
+            return Err(error);
         };
+        if cell == CellId::HOME {
+            return Err(error);
+        }
         let cells = &home.cells;
-        let is_master = is_master(&self.credential);
-        match (cell == CellId::HOME, is_master) {
-            (true, true) => drop(cells.of_projects.remove(&project_id)),
-            (true, false) => drop(cells.of_credentials.remove(&hash_of(&self.credential))),
-            (false, true) => cells.of_projects.insert(project_id, cell),
-            (false, false) => cells.of_credentials.insert(hash_of(&self.credential), cell),
+        match is_master(&self.credential) {
+            true => cells.of_projects.insert(project_id, cell),
+            false => cells.of_credentials.insert(hash_of(&self.credential), cell),
         }
         let service = home.cell(cell)?;
-        let is_same = Arc::ptr_eq(&service, &self.service);
-        let is_moved = matches!(error, AppError::Unavailable(StoreError::ProjectMoved));
-        if is_same && !(is_moved && home.serve_again(project_id)?) {
-            return Ok(None);
+        if !Arc::ptr_eq(&service, &self.service) {
+            return Ok(Self {
+                service,
+                ..self.clone()
+            });
         }
-        Ok(Some(Self {
-            service,
-            ..self.clone()
-        }))
+        // Keys are never deleted.
+        let is_missing = match (&error, &self.credential) {
+            (AppError::InvalidKey, Credential::Key(text)) => text.kind() != KeyKind::Master,
+            _ => service
+                .store
+                .read(|reader| reader.configuration_version(project_id))?
+                .is_none(),
+        };
+        if !is_missing {
+            return Err(error);
+        }
+        cells.note_missing(project_id);
+        Err(AppError::Unavailable(StoreError::NotInCell))
     }
 
     /// The project that the request is about, and its cell, by the directory.
@@ -120,12 +121,8 @@ impl<P: Policy> Presented<P> {
                 let hash = text.hash();
                 return match reader.placement_of_key(hash.as_bytes())? {
                     Some(placement) => Ok(Some((placement.project_id, placement.cell))),
-                    // Unknown to the directory: if there is such a key, the home cell has it, which refused it.
-                    None if !self.service.is_cell() => Ok(None),
-                    None => match reader.key_project(hash.as_bytes())? {
-                        Some(project_id) => Ok(Some((project_id, CellId::HOME))),
-                        None => Ok(None),
-                    },
+                    // If there is such a key, the home cell has it, which refused it.
+                    None => Ok(None),
                 };
             }
             Credential::Key(text) => match selected {
@@ -197,8 +194,7 @@ impl<P: Policy> Presented<P> {
         }
     }
 
-    /// The service of the cell in which the request runs. If its project moves before the work is done, the error is
-    /// [`AppError::Unavailable`].
+    /// The service of the cell in which the request runs.
     pub const fn cell(&self) -> &Arc<AuditLog> {
         &self.service
     }

@@ -169,11 +169,14 @@ impl AuditLog {
     }
 
     /// How often a log was found not to continue its last checkpoint, or without the checkpoint that it should have, or with a row of
-    /// an idempotency key that the service did not write.
+    /// an idempotency key that the service did not write, or missing in the cell of its project.
     pub fn log_alarms(&self) -> u64 {
         let of_cells = self.cells.opened();
         let of_cells: u64 = of_cells.iter().map(|cell| cell.log_alarms()).sum();
-        self.signing.alarms.load(Ordering::Relaxed) + self.store.row_alarms() + of_cells
+        self.signing.alarms.load(Ordering::Relaxed)
+            + self.store.row_alarms()
+            + self.cells.missing()
+            + of_cells
     }
 
     /// Signs these ledgers, which are in order, if they have grown.

@@ -137,10 +137,8 @@ impl AuditLog {
                     return Ok(());
                 }
                 let event = ServiceEvent::self_audit_switched(decision.is_on, &project, &switch_id);
-                self.in_cell_of(
-                    |reader| reader.cell_of_project(project.id),
-                    |service| service.store_event(project.id, &Requester::Operator, &event),
-                )?;
+                let service = self.cell_of_project(project.id)?;
+                service.store_event(project.id, &Requester::Operator, &event)?;
             }
         }
         let now = self.clock.now();

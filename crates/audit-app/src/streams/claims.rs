@@ -94,10 +94,9 @@ impl AuditLog {
         let before = self.clock.now().plus_seconds(-INTERRUPTED_CLAIM_SECONDS);
         for claim in self.home_store.read(|reader| reader.open_claims(before))? {
             let project_id = claim.project_id;
-            let completed = self.in_cell_of(
-                |reader| reader.cell_of_project(project_id),
-                |service| service.complete_claim(claim.clone(), &Requester::Service),
-            );
+            let completed = self
+                .cell_of_project(project_id)
+                .and_then(|service| service.complete_claim(claim, &Requester::Service));
             if let Err(error) = completed {
                 log::warn!("cannot complete the claim of a stream by project {project_id}: {error}");
             }

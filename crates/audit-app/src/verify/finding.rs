@@ -126,6 +126,12 @@ pub enum Problem {
     /// This node has signed a log that the database does not have.
     #[error("this node has signed the log, and the database does not have it")]
     LogGone,
+    /// The list of projects has a project whose cell has no log of it.
+    #[error("the list of projects has the project, and its cell does not have the log")]
+    NoLog,
+    /// A cell has a log that the list of projects does not have, or places elsewhere.
+    #[error("the cell has the log, and the list of projects does not have the project there")]
+    NotListed,
     /// An anchor has a log that the database does not have.
     #[error("the anchor {0} has the log, and the database does not have it")]
     AnchoredGone(Arc<str>),

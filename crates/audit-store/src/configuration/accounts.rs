@@ -67,6 +67,17 @@ fn read_project((id, organization_id, name, created_at): ProjectRow) -> Result<P
     reason = "all fail only when the database cannot be queried"
 )]
 impl Reader<'_> {
+    /// All projects with their cells.
+    pub fn placed_projects(&mut self) -> Result<Vec<(String, CellId)>> {
+        let ids: Vec<String> = projects::table.select(projects::id).load(self.session())?;
+        let elsewhere = on_cells!(self.session(), Ok(HashMap::new()), placements())?;
+        let place = |id: String| {
+            let cell = elsewhere.get(&id).copied().unwrap_or(CellId::HOME);
+            (id, cell)
+        };
+        Ok(ids.into_iter().map(place).collect())
+    }
+
     /// One organization.
     pub fn organization(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
         let row = organizations::table

@@ -156,21 +156,8 @@ impl Reader<'_> {
         Ok(Some(FoundKey {
             key: read_key(row)?,
             hash: stored_hash,
-            configuration_version: version.map(ConfigurationVersion::served).transpose()?,
+            configuration_version: version.map(ConfigurationVersion),
         }))
-    }
-
-    /// The project of a key with this hash, whether this cell serves it or not.
-    pub fn key_project(&mut self, hash: &KeyTextHash) -> Result<Option<ProjectId>> {
-        let project_id = api_keys::table
-            .filter(api_keys::key_hash.eq(hash.as_slice()))
-            .select(api_keys::project_id)
-            .get_result::<Option<String>>(self.session())
-            .optional()?;
-        project_id
-            .flatten()
-            .map(|id| stored(&id, "project id"))
-            .transpose()
     }
 
     /// One key.
@@ -183,19 +170,15 @@ impl Reader<'_> {
         row.map(read_key).transpose()
     }
 
-    /// The project keys of an organization, oldest first; those of one project when it is given. Without the projects that
-    /// this cell does not serve.
+    /// The project keys of an organization that this cell has, oldest first; those of one project when it is given.
     pub fn project_keys(
         &mut self,
         organization_id: OrganizationId,
         project_id: Option<ProjectId>,
     ) -> Result<Vec<Key>> {
-        let served = ledger_rows::table
-            .filter(ledger_rows::configuration_version.ne(ConfigurationVersion::NOT_SERVED))
-            .select(ledger_rows::project_id.nullable());
         let mut query = api_keys::table
             .filter(api_keys::organization_id.eq(organization_id.to_string()))
-            .filter(api_keys::project_id.eq_any(served))
+            .filter(api_keys::project_id.is_not_null())
             .select(KeyRow::as_select())
             .order((api_keys::created_at, api_keys::id))
             .into_boxed();

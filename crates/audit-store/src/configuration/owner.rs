@@ -9,7 +9,7 @@
 use super::schema::{organizations, projects};
 use crate::access::{Reader, Writer};
 use crate::database::{AnySession, on_database, select_for_no_key_update, select_for_update};
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::schema::{deployment, ledgers};
 use audit_domain::{Environment, OrganizationId, ProjectId};
 use diesel::prelude::*;
@@ -29,20 +29,9 @@ use diesel::prelude::*;
 pub struct ConfigurationVersion(pub(crate) i64);
 
 impl ConfigurationVersion {
-    /// The version of a project that this cell does not serve. No request is prepared with it, so none is stored.
-    pub(crate) const NOT_SERVED: i64 = 0;
-
     /// A new version.
     pub(crate) fn random(session: &mut AnySession) -> Result<Self> {
         on_database!(session, append::random_number()).map(Self)
-    }
-
-    /// A stored version of a project that this cell serves.
-    pub(crate) const fn served(stored: i64) -> Result<Self> {
-        match stored {
-            Self::NOT_SERVED => Err(StoreError::ProjectMoved),
-            version => Ok(Self(version)),
-        }
     }
 }
 
@@ -91,13 +80,7 @@ impl Owner {
         match self {
             Self::Deployment => lock_deployment(session),
             Self::Organization(id) => lock_organization(session, id),
-            Self::Project(id) => {
-                let locked = lock_ledgers(session, vec![id.to_string()])?;
-                match locked.iter().all(Ledger::is_served) {
-                    true => Ok(()),
-                    false => Err(StoreError::ProjectMoved),
-                }
-            }
+            Self::Project(id) => lock_ledgers(session, vec![id.to_string()]).map(drop),
         }
     }
 
@@ -108,10 +91,7 @@ impl Owner {
             Self::Organization(id) => projects_of(session, id)?,
             Self::Project(id) => vec![id.to_string()],
         };
-        let served = lock_ledgers(session, project_ids)?
-            .into_iter()
-            .filter(Ledger::is_served);
-        let ledger_ids: Vec<i64> = served.map(|Ledger { id, .. }| id).collect();
+        let ledger_ids = lock_ledgers(session, project_ids)?;
         let version = ConfigurationVersion::random(session)?;
         diesel::update(ledgers::table.filter(ledgers::id.eq_any(ledger_ids)))
             .set(ledgers::configuration_version.eq(version.0))
@@ -153,26 +133,12 @@ fn projects_of(session: &mut AnySession, id: OrganizationId) -> Result<Vec<Strin
         .load(session)?)
 }
 
-/// A locked ledger.
-#[derive(Queryable)]
-struct Ledger {
-    id: i64,
-    version: i64,
-}
-
-impl Ledger {
-    /// Whether this cell serves its project. A change of another one would not reach the cell that does.
-    const fn is_served(&self) -> bool {
-        self.version != ConfigurationVersion::NOT_SERVED
-    }
-}
-
 /// Locks the ledgers of projects in the order of their ids, as commits do.
-fn lock_ledgers(session: &mut AnySession, project_ids: Vec<String>) -> Result<Vec<Ledger>> {
+fn lock_ledgers(session: &mut AnySession, project_ids: Vec<String>) -> Result<Vec<i64>> {
     let rows = ledgers::table
         .filter(ledgers::project_id.eq_any(project_ids))
         .order(ledgers::id)
-        .select((ledgers::id, ledgers::configuration_version));
+        .select(ledgers::id);
     Ok(select_for_update!(session, rows, load)?)
 }
 
@@ -181,15 +147,15 @@ impl Reader<'_> {
     /// rules, tiers and webhooks draws another one.
     ///
     /// # Errors
-    /// [`StoreError::ProjectMoved`], or when the database cannot be queried.
+    /// When the database cannot be queried.
     pub fn configuration_version(&mut self, project_id: ProjectId) -> Result<Option<ConfigurationVersion>> {
-        let version = ledgers::table
+        let version: Option<i64> = ledgers::table
             .filter(ledgers::project_id.eq(project_id.to_string()))
             .filter(ledgers::environment.eq(Environment::Live.as_str()))
             .select(ledgers::configuration_version)
             .get_result(self.session())
             .optional()?;
-        version.map(ConfigurationVersion::served).transpose()
+        Ok(version.map(ConfigurationVersion))
     }
 
     /// The version of the deployment. It changes when a webhook may have come into use.

@@ -50,12 +50,11 @@ pub(crate) fn split_schema(url: &str) -> (Cow<'_, str>, Option<&str>) {
     }
 }
 
-/// The URL of a cell: its own or that of the home cell, with its schema.
-pub(crate) fn of_cell(home: &str, url: Option<&str>, schema: Option<&str>) -> String {
-    let url = url.unwrap_or(home);
+/// The URL of a cell: that of the home cell, with the schema of the cell.
+pub(crate) fn of_cell(home: &str, schema: Option<&str>) -> String {
     match schema {
-        Some(schema) => with_schema(url, schema),
-        None => url.to_owned(),
+        Some(schema) => with_schema(home, schema),
+        None => home.to_owned(),
     }
 }
 

@@ -11,17 +11,16 @@
 use super::DeliveryRow;
 use crate::access::{Reader, Writer};
 use crate::append::LedgerId;
-use crate::configuration::ConfigurationVersion;
-use crate::database::{on_either, select_for_key_share, select_skip_locked};
+use crate::database::{on_either, select_skip_locked};
 use crate::error::{Result, StoreError};
-use crate::schema::{alerts, ledgers, webhook_deliveries as deliveries};
+use crate::schema::{alerts, webhook_deliveries as deliveries};
 use audit_alerts::AlertId;
 use audit_domain::Timestamp;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use std::collections::HashSet;
 
-/// Finds up to `?` ledgers after `?` that this cell serves and that have alerts without deliveries.
+/// Finds up to `?` ledgers after `?` that have alerts without deliveries.
 const FIND_LEDGERS: &str = "\
     WITH RECURSIVE found(ledger_id) AS ( \
         SELECT (SELECT ledger_id FROM alerts WHERE undelivered_to IS NOT NULL AND ledger_id > $1 \
@@ -31,8 +30,7 @@ const FIND_LEDGERS: &str = "\
                 WHERE next.undelivered_to IS NOT NULL AND next.ledger_id > found.ledger_id \
                 ORDER BY next.ledger_id LIMIT 1) \
         FROM found WHERE found.ledger_id IS NOT NULL) \
-    SELECT found.ledger_id AS ledger_id FROM found JOIN ledgers ON ledgers.id = found.ledger_id \
-    WHERE ledgers.configuration_version <> 0 LIMIT $2";
+    SELECT ledger_id FROM found WHERE ledger_id IS NOT NULL LIMIT $2";
 
 #[derive(QueryableByName)]
 struct LedgerColumns {
@@ -100,7 +98,7 @@ impl Writer<'_> {
     /// When the database cannot be written.
     pub fn deliver_alerts(&mut self, ledgers: &AlertLedgers, deliveries_max: usize) -> Result<usize> {
         let (mut rows, mut count) = (Vec::new(), 0);
-        for ledger_id in self.hold_served(ledgers)? {
+        for &ledger_id in &ledgers.0 {
             let alerts = self.undelivered_alerts(ledger_id, deliveries_max)?;
             count += alerts.len();
             self.clear_undelivered(ledger_id, &alerts)?;
@@ -117,20 +115,6 @@ impl Writer<'_> {
             })?;
         }
         Ok(count)
-    }
-
-    /// Those of the ledgers whose projects this cell serves. A move waits until the transaction ends: it copies an alert either
-    /// without deliveries or with them, so another cell writes none of them again.
-    fn hold_served(&mut self, found: &AlertLedgers) -> Result<Vec<LedgerId>> {
-        let ids: Vec<i64> = found.0.iter().map(|ledger_id| ledger_id.0).collect();
-        // In the order in which commits lock them.
-        let served = ledgers::table
-            .filter(ledgers::id.eq_any(ids))
-            .filter(ledgers::configuration_version.ne(ConfigurationVersion::NOT_SERVED))
-            .order(ledgers::id)
-            .select(ledgers::id);
-        let served: Vec<i64> = select_for_key_share!(self.session(), served, load)?;
-        Ok(served.into_iter().map(LedgerId).collect())
     }
 
     /// The oldest alerts of a ledger without deliveries, locked, as many as have up to `deliveries_max` deliveries.

@@ -1,23 +1,21 @@
 //! The directory of cells (`cells.rs` of the crate).
 
 use super::PostgresSession;
-use super::append::random_number;
 use super::schema::cells;
-use crate::append::LedgerId;
 use crate::cells::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
-use crate::configuration::{ConfigurationVersion, Key, KeyTextHash, Organization, stored};
+use crate::configuration::{Key, KeyTextHash, Organization, stored};
 use crate::error::{Result, StoreError};
-use crate::replica::{LogEnd, ServedLog};
 use crate::streams::StreamTokenHash;
 use audit_domain::{KeyId, OrganizationId, Plan, ProjectId, Timestamp};
 use diesel::prelude::*;
 use diesel::sql_query;
-use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use std::collections::HashMap;
 
 /// The ledgers of a cell have numbers from this many times the number of the cell.
 const LEDGERS_PER_CELL: i64 = 1_000_000_000;
 
-type CellRow = (i64, String, Option<String>, Option<String>, bool, i64);
+type CellRow = (i64, String, Option<String>, bool, i64);
 
 #[derive(QueryableByName)]
 struct PlacementRow {
@@ -139,10 +137,9 @@ pub(crate) fn cells(session: &mut PostgresSession) -> Result<Vec<Cell>> {
     let rows = cells::table
         .order(cells::id)
         .load::<CellRow>(&mut session.connection)?;
-    let read = |(id, name, url, schema, takes_projects, _): CellRow| Cell {
+    let read = |(id, name, schema, takes_projects, _): CellRow| Cell {
         id: CellId(id),
         name,
-        url,
         schema,
         takes_projects,
     };
@@ -162,38 +159,12 @@ pub(crate) fn cell_of_project(session: &mut PostgresSession, project_id: Project
     Ok(found.map_or(CellId::HOME, |found| CellId(found.number)))
 }
 
-pub(crate) fn is_paused(session: &mut PostgresSession, project_id: ProjectId) -> Result<bool> {
-    let paused: Number = sql_query(
-        "SELECT count(*) AS number FROM placements WHERE project_id = $1 AND paused_until > clock_timestamp()",
-    )
-    .bind::<Text, _>(project_id.to_string())
-    .get_result(&mut session.connection)?;
-    Ok(paused.number > 0)
-}
-
-#[derive(QueryableByName)]
-struct ServedLogRow {
-    #[diesel(sql_type = BigInt)]
-    size: i64,
-    #[diesel(sql_type = Nullable<Binary>)]
-    frontier: Option<Vec<u8>>,
-    #[diesel(sql_type = Bool)]
-    has_cells: bool,
-}
-
-/// The log of a ledger; none if this cell does not serve it.
-pub(crate) fn served_log(session: &mut PostgresSession, ledger_id: LedgerId) -> Result<Option<ServedLog>> {
-    let found: Option<ServedLogRow> = sql_query(
-        "SELECT size, frontier, EXISTS (SELECT FROM cells WHERE cells.id <> 0) AS has_cells \
-         FROM ledgers WHERE id = $1 AND configuration_version <> 0",
-    )
-    .bind::<BigInt, _>(ledger_id.0)
-    .get_result(&mut session.connection)
-    .optional()?;
-    Ok(found.map(|row| ServedLog {
-        end: LogEnd::new(row.size, row.frontier),
-        has_cells: row.has_cells,
-    }))
+/// The projects that are not in the home cell.
+pub(crate) fn placements(session: &mut PostgresSession) -> Result<HashMap<String, CellId>> {
+    let rows: Vec<PlacementRow> =
+        sql_query("SELECT project_id, cell_id FROM placements").load(&mut session.connection)?;
+    let read = |row: PlacementRow| (row.project_id, CellId(row.cell_id));
+    Ok(rows.into_iter().map(read).collect())
 }
 
 fn read_placement(row: Option<PlacementRow>) -> Result<Option<Placement>> {
@@ -272,13 +243,12 @@ pub(crate) fn outdated_organizations(session: &mut PostgresSession) -> Result<Ve
         .collect()
 }
 
-/// Copies of projects that have left are not counted.
 pub(crate) fn cell_size(session: &mut PostgresSession) -> Result<CellSize> {
     let row: SizeRow = sql_query(
         "SELECT count(DISTINCT project_id) AS projects, coalesce(sum(size), 0)::bigint AS events, \
              (SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class \
               WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace) AS bytes \
-         FROM ledgers WHERE configuration_version <> 0",
+         FROM ledgers",
     )
     .get_result(&mut session.connection)?;
     Ok(CellSize {
@@ -313,7 +283,6 @@ pub(crate) fn insert_cell(
         .values((
             cells::id.eq(id.0),
             cells::name.eq(&cell.name),
-            cells::url.eq(&cell.url),
             cells::schema_name.eq(&cell.schema),
             cells::takes_projects.eq(false),
             cells::created_at.eq(now.as_micros()),
@@ -379,37 +348,5 @@ pub(crate) fn copy_organization(session: &mut PostgresSession, organization: &Or
     .bind::<Text, _>(organization.plan.as_str())
     .bind::<BigInt, _>(organization.created_at.as_micros())
     .execute(&mut session.connection)?;
-    Ok(())
-}
-
-/// Has the cell serve a project that it has completely; nothing if it does already.
-pub(crate) fn set_served(session: &mut PostgresSession, project_id: ProjectId) -> Result<()> {
-    let version = random_number(session)?;
-    let connection = &mut session.connection;
-    sql_query(
-        "UPDATE ledgers SET configuration_version = $2 WHERE project_id = $1 AND configuration_version = 0",
-    )
-    .bind::<Text, _>(project_id.to_string())
-    .bind::<BigInt, _>(version)
-    .execute(connection)?;
-    sql_query(
-        "UPDATE webhook_deliveries SET stage = substr(stage, 7) \
-         WHERE webhook_id IN (SELECT id FROM webhooks WHERE project_id = $1) AND stage LIKE 'moved:%'",
-    )
-    .bind::<Text, _>(project_id.to_string())
-    .execute(connection)?;
-    Ok(())
-}
-
-/// The lock conflicts with that of a move, and not with a commit's write of the head.
-pub(crate) fn hold_project(session: &mut PostgresSession, project_id: ProjectId) -> Result<()> {
-    let versions: Vec<Number> = sql_query(
-        "SELECT configuration_version AS number FROM ledgers WHERE project_id = $1 ORDER BY id FOR KEY SHARE",
-    )
-    .bind::<Text, _>(project_id.to_string())
-    .load(&mut session.connection)?;
-    for version in versions {
-        ConfigurationVersion::served(version.number)?;
-    }
     Ok(())
 }

@@ -7,7 +7,6 @@ use super::index::{RowKey, backlog};
 use super::schema::{event_backlog, events, index_format, index_segments};
 use super::statements::FindRows;
 use crate::append::LedgerId;
-use crate::configuration::ConfigurationVersion;
 use crate::error::{Result, StoreError};
 use crate::schema::{ledger_actions, ledgers};
 use crate::search::FORMAT;
@@ -16,7 +15,7 @@ use audit_domain::EventId;
 use audit_index::{Blocks, Damaged, Segment};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Events that one statement lists.
@@ -114,17 +113,8 @@ impl VerifiedIndex for PostgresSession {
         Ok(rows.into_iter().map(range).collect())
     }
 
-    fn ledgers(&mut self) -> Result<Option<BTreeSet<LedgerId>>> {
-        let ids: Vec<i64> = ledgers::table
-            .filter(ledgers::configuration_version.ne(ConfigurationVersion::NOT_SERVED))
-            .select(ledgers::id)
-            .load(&mut self.connection)?;
-        Ok(Some(ids.into_iter().map(LedgerId).collect()))
-    }
-
     fn for_each_event(&mut self, see: &mut dyn FnMut(EventPlace)) -> Result<()> {
         let ids: Vec<i64> = ledgers::table
-            .filter(ledgers::configuration_version.ne(ConfigurationVersion::NOT_SERVED))
             .select(ledgers::id)
             .order(ledgers::id)
             .load(&mut self.connection)?;

@@ -63,7 +63,6 @@ diesel::table! {
     cells (id) {
         id -> BigInt,
         name -> Text,
-        url -> Nullable<Text>,
         schema_name -> Nullable<Text>,
         takes_projects -> Bool,
         created_at -> BigInt,

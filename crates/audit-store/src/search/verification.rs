@@ -8,7 +8,7 @@ use crate::error::{Result, StoreError};
 use crate::search::tokens::{self, Kind};
 use audit_domain::TopField;
 use audit_index::{Blocks, Damaged, RowId, Segment};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
@@ -103,15 +103,10 @@ pub(crate) trait VerifiedIndex {
     /// The backlog: ranges of `seq`.
     fn backlog(&mut self) -> Result<Vec<(LedgerId, Range<i64>)>>;
 
-    /// The ledgers that are verified; `None` for all. A project that has moved to another cell leaves rows in segments.
-    fn ledgers(&mut self) -> Result<Option<BTreeSet<LedgerId>>> {
-        Ok(None)
-    }
-
     /// The actions of all ledgers.
     fn actions(&mut self) -> Result<Vec<(i64, String)>>;
 
-    /// Calls `see` with every stored event of these ledgers.
+    /// Calls `see` with every stored event.
     fn for_each_event(&mut self, see: &mut dyn FnMut(EventPlace)) -> Result<()>;
 }
 
@@ -123,7 +118,6 @@ pub(crate) fn verify(
     let (mut report, mut covered) = (IndexReport::default(), Covered::default());
     let mut actions = Actions::default();
     let segments = index.segments()?;
-    let ledgers = index.ledgers()?;
     let rows_of = |segment: &Segment<_>| u64::from(segment.rows);
     let total = segments.iter().flatten().map(rows_of).sum();
     let (mut done, mut is_complete) = (0, true);
@@ -135,12 +129,8 @@ pub(crate) fn verify(
         };
         match (segment, walked) {
             (Ok(segment), Ok(tokens)) => {
-                let is_verified = |ledger_id: Option<LedgerId>| match (&ledgers, ledger_id) {
-                    (Some(ledgers), Some(ledger_id)) => ledgers.contains(&ledger_id),
-                    _ => true,
-                };
                 let results = (&mut covered, &mut actions, &mut report);
-                compare(index, &segment, (&tokens, &is_verified), results, &mut |rows| {
+                compare(index, &segment, &tokens, results, &mut |rows| {
                     done += rows;
                     progress(done, total);
                 })?;
@@ -229,7 +219,7 @@ fn walk<V: VerifiedIndex>(
 fn compare<V: VerifiedIndex>(
     index: &mut V,
     segment: &Segment<V::Id>,
-    (tokens, is_verified): (&[RowTokens], &dyn Fn(Option<LedgerId>) -> bool),
+    tokens: &[RowTokens],
     (covered, actions, report): (&mut Covered, &mut Actions, &mut IndexReport),
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
@@ -243,9 +233,6 @@ fn compare<V: VerifiedIndex>(
             .collect();
         let events = index.events_of(&rows)?;
         for (((id, _), tokens), event) in rows.iter().zip(tokens).zip(events) {
-            if !is_verified(tokens.ledger_id) {
-                continue;
-            }
             let Some(event) = event else {
                 report.add(IndexFinding::NoEvent {
                     segment: segment.id,

@@ -17,7 +17,6 @@ mod index_file;
 mod index_verification;
 mod many_ledgers;
 mod months;
-mod moving;
 mod numbered;
 mod reading;
 mod rebuilding;
