@@ -14,6 +14,7 @@ use anyhow::Context;
 pub(crate) use arguments::{Age, LogCommand};
 use arguments::{KeyOptions, LogKeyOptions, NewNameOptions, RotateKeyOptions};
 use audit_app::{AuditLog, KeyRing, Settings, VerifierKey};
+use audit_store::require_unused;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -92,9 +93,16 @@ fn rotate_key(options: &RotateKeyOptions) -> anyhow::Result<ExitCode> {
 }
 
 fn begin_new_name(options: &NewNameOptions) -> anyhow::Result<ExitCode> {
+    let url = options.log_key.database.url()?;
+    require_unused(&url).context("the log has its old name: running servers would go on under it")?;
     let service = open_log(&options.log_key)?;
     let key = service.begin_new_log_name()?;
     service.close();
+    // It has sessions of its own.
+    drop(service);
     writeln!(std::io::stdout(), "{key}")?;
+    require_unused(&url).context(
+        "the log has its new name, but a server has started meanwhile and may use the old one: restart it",
+    )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -194,7 +194,7 @@ impl DatabaseCopy {
     /// Locks the source against every other process, until the end of the copy.
     ///
     /// # Errors
-    /// [`StoreError::CopyRefused`] when another process has it open.
+    /// [`StoreError::InUse`] when another process has it open.
     pub fn lock_source(self) -> Result<FinalCopy> {
         Ok(FinalCopy {
             source: self.source.lock()?,

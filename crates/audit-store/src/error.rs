@@ -56,6 +56,9 @@ pub enum StoreError {
     /// The key of the heads is not the one of this database.
     #[error("{0}")]
     HeadKey(String),
+    /// Another process has the database open.
+    #[error("{0}")]
+    InUse(String),
     /// The directory places the project, or its key, in a cell that does not have it: one of their servers has lost commits.
     #[error("the cell of the project does not have it")]
     NotInCell,

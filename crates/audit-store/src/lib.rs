@@ -131,7 +131,9 @@ pub use events::{
     EventPage, EventQuery, EventSummary, FetchSize, FrequentValues, LoggedEvent, PAGE_BYTES_MAX,
     SummaryBucket, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX,
 };
-pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
+pub use inspection::{
+    LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, require_unused, verify_index,
+};
 pub use ledgers::LedgerCount;
 pub use migrate::{MigrationWork, PendingMigration, SchemaComparison, compare_schema};
 pub use purge::GroupKey;

@@ -106,6 +106,10 @@ fn a_restored_backup_goes_on_under_a_new_name(database: DatabaseKind) {
             .success()
             .contains("305 events, 5 of them new")
     );
+    // A server that runs would sign under the old name.
+    let refused = command_line_on(&backup.database, &["log", "new-name"]).refusal();
+    assert!(refused.contains("running servers"), "{refused}");
+    assert_eq!(command_line_on(&backup.database, &["log", "key"]).success(), new);
     stop(server);
     backup.expect_sound();
 }

@@ -6,7 +6,7 @@ use crate::error::{Result, StoreError};
 use crate::workers;
 use diesel::connection::{InstrumentationEvent, SimpleConnection};
 use diesel::result::{DatabaseErrorKind, Error};
-use diesel::sql_types::Bool;
+use diesel::sql_types::{Bool, Nullable, Text};
 use diesel::{Connection, PgConnection, QueryResult, QueryableByName, RunQueryDsl, sql_query};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -224,6 +224,35 @@ fn session_start_max(url: &str) -> Duration {
     Duration::from_secs(u64::from(connecting.saturating_add(SESSION_START_SECONDS)))
 }
 
+/// The advisory lock of the sessions that write to this schema, as an expression. Each holds it shared until it ends.
+const WRITERS_LOCK: &str = "x'6175647700000000'::bigint + current_schema()::regnamespace::oid::bigint";
+
+/// Fails while another process has a session that writes to this schema.
+pub(crate) fn require_unused(url: &str) -> Result<()> {
+    #[derive(QueryableByName)]
+    struct Holders {
+        #[diesel(sql_type = Bool)]
+        is_free: bool,
+        #[diesel(sql_type = Nullable<Text>)]
+        addresses: Option<String>,
+    }
+    let mut connection = connect(url, Purpose::Migrate)?;
+    let found: Holders = sql_query(format!(
+        "SELECT pg_try_advisory_lock({WRITERS_LOCK}) AS is_free, \
+             (SELECT string_agg(DISTINCT coalesce(host(client_addr), 'this machine'), ', ') FROM pg_locks \
+              JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted \
+              AND (classid::bigint << 32) + objid::bigint = {WRITERS_LOCK}) AS addresses"
+    ))
+    .get_result(&mut connection)?;
+    match found.is_free {
+        true => Ok(()),
+        false => Err(StoreError::InUse(format!(
+            "processes on these machines write to the database: {}; stop the servers",
+            found.addresses.unwrap_or_default()
+        ))),
+    }
+}
+
 /// The settings of a session. The timeouts end hanging locks, statements and transactions, so that other nodes continue.
 ///
 /// The schema of a cell is selected here and not by a parameter of the connection, which poolers refuse.
@@ -248,7 +277,8 @@ fn settings(schema: Option<&str>, purpose: Purpose, plans: Plans) -> String {
              SET enable_mergejoin = off; SET jit = off; SET default_transaction_isolation = 'read committed';
              SET lock_timeout = {LOCK_TIMEOUT_MS};
              SET statement_timeout = {WRITE_TIMEOUT_MS};
-             SET idle_in_transaction_session_timeout = {IDLE_TRANSACTION_TIMEOUT_MS};"
+             SET idle_in_transaction_session_timeout = {IDLE_TRANSACTION_TIMEOUT_MS};
+             SELECT pg_advisory_lock_shared({WRITERS_LOCK});"
         ),
         // Rows that a crash removes from the index are indexed again, so its commits need not wait for the disk. Statements are
         // planned each time, because the tables grow and shrink.

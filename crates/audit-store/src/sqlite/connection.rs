@@ -178,6 +178,9 @@ pub(crate) fn open_to_copy(path: &Path, cache_kib: u32) -> Result<SqliteConnecti
     Ok(connection)
 }
 
+/// How long a reader that is about to end is waited for, in milliseconds.
+const UNUSED_TIMEOUT_MS: u32 = 1_000;
+
 /// Opens an existing database, locks it against every other process until the connection is closed, and begins a transaction.
 ///
 /// The connection must be in exclusive mode before it first reads: then SQLite keeps the index of the write-ahead log in its
@@ -191,12 +194,20 @@ pub(crate) fn open_locked(path: &Path, cache_kib: u32, timeout_ms: u32) -> Resul
          PRAGMA temp_store = MEMORY; PRAGMA cache_size = -{cache_kib}; BEGIN IMMEDIATE"
     ));
     locked.map_err(|error| {
-        StoreError::CopyRefused(format!(
+        StoreError::InUse(format!(
             "another process has {} open ({error}); stop its server and everything that reads the file",
             path.display()
         ))
     })?;
     Ok(connection)
+}
+
+/// Fails while another process has a database open, even to read.
+pub(crate) fn require_unused(path: &Path) -> Result<()> {
+    match path.exists() {
+        true => open_locked(path, WRITER_CACHE_KIB, UNUSED_TIMEOUT_MS).map(drop),
+        false => Ok(()),
+    }
 }
 
 pub(super) fn unreachable_file(path: &Path, error: &dyn fmt::Display) -> StoreError {
