@@ -1,7 +1,7 @@
 //! Clients that announce, and do not send or do not read: others do not notice.
 
 use audit_tests::{
-    Database, DatabaseKind, Organization, Server, Stream, allow_many_open_files, event, event_with,
+    Client, Database, DatabaseKind, Organization, Server, Stream, allow_many_open_files, event, event_with,
     on_both_databases,
 };
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ on_both_databases! {
     a_connection_goes_on_after_a_refusal_when_the_body_has_arrived,
     each_request_to_a_stream_counts_before_its_body_is_read,
     a_page_ends_at_a_megabyte_and_the_next_one_continues,
-    responses_that_are_not_read_fill_the_share_of_their_organization_alone,
+    responses_that_are_not_read_fill_the_share_of_their_reader_alone,
     a_method_of_a_hundred_kilobytes_is_cut_in_the_log,
     no_cache_stores_what_the_service_returns,
 }
@@ -207,25 +207,15 @@ fn a_page_ends_at_a_megabyte_and_the_next_one_continues(database: DatabaseKind) 
     }
 }
 
-fn responses_that_are_not_read_fill_the_share_of_their_organization_alone(database: DatabaseKind) {
-    let server = Server::start(&Database::create(database), &[]);
-    let (stalled, other) = (
-        Organization::create(&server, "enterprise"),
-        Organization::create(&server, "enterprise"),
-    );
-    for organization in [&stalled, &other] {
-        for _ in 0..2 {
-            organization.project().store_all(vec![padded(60_000); 12]);
-        }
-    }
+/// Asks for pages with a credential and does not read them, until one is refused with 503.
+fn stall(server: &Server, credential: &str) -> Vec<TcpStream> {
     let request = format!(
-        "GET /api/v1/events?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer {}\r\n\r\n",
-        stalled.project_key
+        "GET /api/v1/events?limit=200 HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer {credential}\r\n\r\n"
     );
     // Each is read up to its first bytes, so that the next one is asked for when this one is held.
     let mut unread = Vec::new();
     let refused = (0..200).find_map(|_| {
-        let mut stream = connect(&server);
+        let mut stream = connect(server);
         stream.write_all(request.as_bytes()).expect("send a request");
         let mut beginning = [0; 12];
         stream.read_exact(&mut beginning).expect("a response begins");
@@ -241,12 +231,37 @@ fn responses_that_are_not_read_fill_the_share_of_their_organization_alone(databa
         "{} responses",
         unread.len()
     );
-    let refused = stalled.project().get("/events").query("limit", "200").send();
-    let refused = refused.expect_error(503, "unavailable");
+    unread
+}
+
+fn responses_that_are_not_read_fill_the_share_of_their_reader_alone(database: DatabaseKind) {
+    let server = Server::start(&Database::create(database), &[]);
+    let (stalled, other) = (
+        Organization::create(&server, "enterprise"),
+        Organization::create(&server, "enterprise"),
+    );
+    for organization in [&stalled, &other] {
+        for _ in 0..2 {
+            organization.project().store_all(vec![padded(60_000); 12]);
+        }
+    }
+    let page = |client: Client| client.get("/events").query("limit", "200").send();
+    let token = stalled.viewer_token("tenant-1", "full");
+    let of_viewer = stall(&server, &token);
+    // A second token of the tenant has no share of its own.
+    let refused = page(stalled.viewer("tenant-1", "full")).expect_error(503, "unavailable");
     assert!(refused.header("retry-after").is_some());
-    let page = other.project().get("/events").query("limit", "200").send();
-    assert_eq!(page.expect_status(200).list("events").len(), 18);
+    // What is left to the rest of the organization.
+    assert_eq!(
+        page(stalled.project()).expect_status(200).list("events").len(),
+        18
+    );
+    page(stalled.viewer("tenant-2", "full")).expect_status(200);
+    let of_key = stall(&server, &stalled.project_key);
+    page(stalled.project()).expect_error(503, "unavailable");
+    assert_eq!(page(other.project()).expect_status(200).list("events").len(), 18);
     stalled.project().store(event());
+    drop((of_viewer, of_key));
 }
 
 fn a_method_of_a_hundred_kilobytes_is_cut_in_the_log(database: DatabaseKind) {

@@ -5,6 +5,9 @@
 //! fills. With `n` owners that take all they get, each holds `ALPHA / (1 + n * ALPHA)` of the budget, and
 //! `1 / (1 + n * ALPHA)` of it stays free for the next one. An owner that holds more than its share because others came later
 //! keeps what it has and gets no more.
+//!
+//! An owner can have members, such as the keys of an organization. They share what their owner may hold by the same rule: a member may hold
+//! at most [`ALPHA`] times what its owner may still take. So one member alone gets less than its owner, and something is left for the others.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -17,32 +20,49 @@ const ALPHA: usize = 2;
 
 /// A number of units (bytes, connections) that many owners share.
 #[derive(Debug)]
-pub struct Budget<O> {
-    shared: Arc<Shared<O>>,
+pub struct Budget<O, M = ()> {
+    shared: Arc<Shared<O, M>>,
 }
 
 #[derive(Debug)]
-struct Shared<O> {
+struct Shared<O, M> {
     units_max: usize,
-    ledger: Mutex<Ledger<O>>,
+    ledger: Mutex<Ledger<O, M>>,
 }
 
-/// The units that are held. Owners that hold none are absent, so the table is as large as its present owners need.
+/// The units that are held. Owners and members that hold none are absent, so the table is as large as the present ones need.
 #[derive(Debug)]
-struct Ledger<O> {
+struct Ledger<O, M> {
     held: usize,
-    by_owner: HashMap<O, usize>,
+    by_owner: HashMap<O, Share<M>>,
+}
+
+/// The units of an owner.
+#[derive(Debug)]
+struct Share<M> {
+    held: usize,
+    by_member: HashMap<M, usize>,
+}
+
+impl<M> Default for Share<M> {
+    fn default() -> Self {
+        Self {
+            held: 0,
+            by_member: HashMap::new(),
+        }
+    }
 }
 
 /// The units that one holder has taken for an owner. They return to the budget when it is dropped.
 #[derive(Debug)]
-pub struct Held<O: Eq + Hash> {
-    shared: Arc<Shared<O>>,
+pub struct Held<O: Eq + Hash, M: Eq + Hash = ()> {
+    shared: Arc<Shared<O, M>>,
     owner: O,
+    member: Option<M>,
     units: usize,
 }
 
-impl<O> Clone for Budget<O> {
+impl<O, M> Clone for Budget<O, M> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
@@ -50,7 +70,7 @@ impl<O> Clone for Budget<O> {
     }
 }
 
-impl<O: Clone + Eq + Hash> Budget<O> {
+impl<O: Clone + Eq + Hash, M: Clone + Eq + Hash> Budget<O, M> {
     /// A budget of `units_max` units.
     #[must_use]
     pub fn new(units_max: usize) -> Self {
@@ -68,10 +88,17 @@ impl<O: Clone + Eq + Hash> Budget<O> {
 
     /// A holder for `owner`, of no units yet.
     #[must_use]
-    pub fn hold(&self, owner: O) -> Held<O> {
+    pub fn hold(&self, owner: O) -> Held<O, M> {
+        self.hold_for(owner, None)
+    }
+
+    /// A holder for a member of `owner`, of no units yet.
+    #[must_use]
+    pub fn hold_for(&self, owner: O, member: Option<M>) -> Held<O, M> {
         Held {
             shared: Arc::clone(&self.shared),
             owner,
+            member,
             units: 0,
         }
     }
@@ -83,8 +110,23 @@ impl<O: Clone + Eq + Hash> Budget<O> {
     }
 }
 
-impl<O: Clone + Eq + Hash> Held<O> {
-    /// Takes `units` more. Returns false, and takes none, if the owner would then hold more than its share.
+impl<M: Clone + Eq + Hash> Share<M> {
+    fn of(&self, member: Option<&M>) -> usize {
+        member
+            .and_then(|member| self.by_member.get(member))
+            .map_or(0, |own| *own)
+    }
+
+    fn take(&mut self, member: Option<&M>, units: usize) {
+        self.held += units;
+        if let Some(member) = member {
+            *self.by_member.entry(member.clone()).or_default() += units;
+        }
+    }
+}
+
+impl<O: Clone + Eq + Hash, M: Clone + Eq + Hash> Held<O, M> {
+    /// Takes `units` more. Returns false, and takes none, if the owner or its member would then hold more than its share.
     #[must_use]
     pub fn grow(&mut self, units: usize) -> bool {
         let Ledger { held, by_owner } = &mut *self.shared.ledger.lock();
@@ -93,16 +135,22 @@ impl<O: Clone + Eq + Hash> Held<O> {
             return false;
         };
         let entry = by_owner.entry(self.owner.clone());
-        let own = match &entry {
-            Entry::Occupied(own) => *own.get(),
-            Entry::Vacant(_) => 0,
+        let member = self.member.as_ref();
+        let (of_owner, of_member) = match &entry {
+            Entry::Occupied(share) => (share.get().held, share.get().of(member)),
+            Entry::Vacant(_) => (0, 0),
         };
-        if own.saturating_add(units) > free_after.saturating_mul(ALPHA) {
+        let owner_max = free_after.saturating_mul(ALPHA);
+        let Some(owner_free_after) = owner_max.checked_sub(of_owner.saturating_add(units)) else {
+            return false;
+        };
+        let is_member_full = of_member.saturating_add(units) > owner_free_after.saturating_mul(ALPHA);
+        if member.is_some() && is_member_full {
             return false;
         }
         if units > 0 {
             *held += units;
-            *entry.or_default() += units;
+            entry.or_default().take(member, units);
             self.units += units;
         }
         true
@@ -113,7 +161,8 @@ impl<O: Clone + Eq + Hash> Held<O> {
         if units > 0 {
             let mut ledger = self.shared.ledger.lock();
             ledger.held += units;
-            *ledger.by_owner.entry(self.owner.clone()).or_default() += units;
+            let share = ledger.by_owner.entry(self.owner.clone()).or_default();
+            share.take(self.member.as_ref(), units);
             self.units += units;
         }
     }
@@ -129,7 +178,7 @@ impl<O: Clone + Eq + Hash> Held<O> {
     }
 }
 
-impl<O: Eq + Hash> Held<O> {
+impl<O: Eq + Hash, M: Eq + Hash> Held<O, M> {
     /// Returns units until at most `units` are held.
     pub fn shrink_to(&mut self, units: usize) {
         let returned = self.units.saturating_sub(units);
@@ -138,9 +187,17 @@ impl<O: Eq + Hash> Held<O> {
         }
         let mut ledger = self.shared.ledger.lock();
         ledger.held -= returned;
-        if let Some(own) = ledger.by_owner.get_mut(&self.owner) {
-            *own -= returned;
-            if *own == 0 {
+        if let Some(share) = ledger.by_owner.get_mut(&self.owner) {
+            share.held -= returned;
+            if let Some(member) = &self.member
+                && let Some(own) = share.by_member.get_mut(member)
+            {
+                *own -= returned;
+                if *own == 0 {
+                    share.by_member.remove(member);
+                }
+            }
+            if share.held == 0 {
                 ledger.by_owner.remove(&self.owner);
             }
         }
@@ -154,7 +211,7 @@ impl<O: Eq + Hash> Held<O> {
     }
 }
 
-impl<O: Eq + Hash> Drop for Held<O> {
+impl<O: Eq + Hash, M: Eq + Hash> Drop for Held<O, M> {
     fn drop(&mut self) {
         self.shrink_to(0);
     }
@@ -165,9 +222,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    type Budget = super::Budget<u32>;
+
     /// Takes one unit at a time until refused.
-    fn fill(held: &mut Held<u32>) {
+    fn fill<M: Clone + Eq + Hash>(held: &mut Held<u32, M>) {
         while held.grow(1) {}
+    }
+
+    #[test]
+    fn a_member_leaves_something_to_the_others_of_its_owner_and_to_other_owners() {
+        let budget = super::Budget::<u32, &str>::new(49_000);
+        let mut greedy: Vec<_> = (0..100).map(|_| budget.hold_for(1, Some("viewer"))).collect();
+        greedy.iter_mut().for_each(fill);
+        assert_eq!(budget.held(), 28_000, "four sevenths");
+        let mut other = budget.hold_for(1, Some("key"));
+        fill(&mut other);
+        assert_eq!(other.units(), 4_000, "and four sevenths of a seventh");
+        assert!(budget.hold_for(2, Some("key")).grow(5_000));
+        drop((greedy, other));
+        assert_eq!(budget.held(), 0);
+        assert!(budget.shared.ledger.lock().by_owner.is_empty());
     }
 
     #[test]

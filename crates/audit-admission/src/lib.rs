@@ -4,7 +4,7 @@
 //! ```
 //! use audit_admission::Budget;
 //!
-//! let bodies = Budget::new(12_000);
+//! let bodies = Budget::<&str>::new(12_000);
 //! let mut first = bodies.hold("first");
 //! assert!(first.grow(8_000), "alone, an owner may hold two thirds");
 //! assert!(!first.grow(1));

@@ -3,10 +3,11 @@
 use crate::directory::{Directory, Present};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
+use crate::turns::CredentialOwner;
 use audit_auth::{
     Credential, KeyKind, MasterKey, Policy, Principal, ProjectKey, Viewer, ViewerTokenText, viewer_token,
 };
-use audit_domain::{KeyId, OrganizationId, ProjectId};
+use audit_domain::{KeyId, ProjectId};
 use audit_store::{ConfigurationVersion, Key, Reader, StoredTier};
 use std::marker::PhantomData;
 use std::net::IpAddr;
@@ -288,11 +289,12 @@ impl<P: Policy> Presented<P> {
         admit::<P>(principal)
     }
 
-    /// The organization of a credential that the policy admits, if both are cached. They may be out of date: the use case
-    /// decides again, by the present configuration.
-    pub fn cached_organization(&self) -> Option<OrganizationId> {
-        let (proof, _) = self.identify_cached(&self.service.directory)?;
-        Some(P::organization_id(&proof))
+    /// The owner of a credential that the policy admits, if both are cached. They may be out of date: the use case decides again, by
+    /// the present configuration.
+    pub fn cached_owner(&self) -> Option<CredentialOwner> {
+        let (principal, _) = self.cached_principal(&self.service.directory)?;
+        admit::<P>(principal.clone()).ok()?;
+        Some(CredentialOwner::of(&principal))
     }
 
     /// [`Self::identify`] without the database: the proof, and the version of the configuration that it belongs to. `None`

@@ -6,8 +6,7 @@ use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{
-    EventFilter, EventId, OrganizationId, PageLimit, Position, StoredEvent, ViewerRoute, ViewerTier,
-    Violations,
+    EventFilter, EventId, PageLimit, Position, StoredEvent, ViewerRoute, ViewerTier, Violations,
 };
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
@@ -31,8 +30,6 @@ pub struct EventsResponse {
     pub events: Vec<Box<RawValue>>,
     /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
-    /// The organization of the reader.
-    pub organization_id: OrganizationId,
 }
 
 impl Presented<Readers> {
@@ -49,7 +46,7 @@ impl Presented<Readers> {
 
     fn events_here(&self, selection: Selection, request: EventsRequest) -> Result<EventsResponse> {
         let service = &self.service;
-        let (page, query, (cursor_scope, organization_id)) = service.read_page(|reader| {
+        let (page, query, cursor_scope) = service.read_page(|reader| {
             let ReadAccess {
                 principal,
                 scope,
@@ -70,9 +67,9 @@ impl Presented<Readers> {
                 after,
                 limit: request.limit,
             };
-            Ok((query, (cursor_scope, principal.organization_id())))
+            Ok((query, cursor_scope))
         })?;
-        service.events_response(page, query.tier.as_ref(), &cursor_scope, organization_id)
+        service.events_response(page, query.tier.as_ref(), &cursor_scope)
     }
 
     /// One event by its id.
@@ -127,7 +124,6 @@ impl AuditLog {
         page: EventPage,
         tier: Option<&ViewerTier>,
         cursor_scope: &str,
-        organization_id: OrganizationId,
     ) -> Result<EventsResponse> {
         let last = page.events.last().filter(|_| page.has_more);
         let cursor = last.map(|event| {
@@ -141,7 +137,6 @@ impl AuditLog {
         Ok(EventsResponse {
             events: events.collect::<Result<_>>()?,
             cursor,
-            organization_id,
         })
     }
 }

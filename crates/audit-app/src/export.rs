@@ -10,7 +10,7 @@ use crate::events::{as_stored, permitted, visible_json};
 use crate::reading::ReadRequest;
 use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
-use crate::turns::{Member, OwnedTurns, ReadOwner};
+use crate::turns::{CredentialOwner, Member, OwnedTurns};
 use audit_admission::TurnsOptions;
 use audit_auth::{Principal, Readers};
 use audit_domain::{EventFilter, PageLimit, Position, ViewerRoute, ViewerTier};
@@ -41,7 +41,7 @@ const FIRST_PAGE_EVENTS: usize = 100;
 const PAUSE_FACTOR: u32 = 4;
 
 /// The number of running exports by owner.
-type RunningCounts = Mutex<HashMap<ReadOwner, usize>>;
+type RunningCounts = Mutex<HashMap<CredentialOwner, usize>>;
 
 /// The state that all exports share.
 pub(crate) struct Exports {
@@ -71,19 +71,19 @@ impl Exports {
     }
 
     /// A slot for an export of `owner`. Exports run for long, so an organization gets at most as many as remain free.
-    fn begin(&self, owner: ReadOwner) -> Result<Slot> {
+    fn begin(&self, owner: CredentialOwner) -> Result<Slot> {
         let mut running = self.running.lock();
-        let count = |counts: &dyn Fn(&ReadOwner) -> bool| -> usize {
+        let count = |counts: &dyn Fn(&CredentialOwner) -> bool| -> usize {
             let counted = running.iter().filter(|(owner, _)| counts(owner));
             counted.map(|(_, count)| count).sum()
         };
         let free = EXPORTS_MAX.saturating_sub(count(&|_| true));
-        let is_ours = |other: &ReadOwner| other.organization_id == owner.organization_id;
+        let is_ours = |other: &CredentialOwner| other.organization_id == owner.organization_id;
         let is_within_shares = match &owner.member {
             Member::Key(_) => true,
             Member::Tenant(..) => {
                 let viewers =
-                    |other: &ReadOwner| is_ours(other) && matches!(other.member, Member::Tenant(..));
+                    |other: &CredentialOwner| is_ours(other) && matches!(other.member, Member::Tenant(..));
                 count(&|other| *other == owner) < TENANT_EXPORTS_MAX && count(&viewers) < VIEWERS_EXPORTS_MAX
             }
         };
@@ -101,7 +101,7 @@ impl Exports {
 /// Counts a running export until it is dropped.
 struct Slot {
     running: Arc<RunningCounts>,
-    owner: ReadOwner,
+    owner: CredentialOwner,
 }
 
 impl Drop for Slot {
@@ -135,7 +135,7 @@ impl Presented<Readers> {
     pub fn export(self, principal: &Principal, selection: Selection, filter: EventFilter) -> Result<Export> {
         let service = Arc::clone(&self.service);
         Ok(Export {
-            slot: service.exports.begin(ReadOwner::of(principal))?,
+            slot: service.exports.begin(CredentialOwner::of(principal))?,
             stored_events: service.store.statistics().events,
             service,
             request: Arc::new(ReadRequest {
@@ -269,23 +269,23 @@ mod tests {
     use super::*;
     use audit_domain::{KeyId, OrganizationId, ProjectId};
 
-    fn owner(organization: u8, member: Member) -> ReadOwner {
-        ReadOwner {
+    fn owner(organization: u8, member: Member) -> CredentialOwner {
+        CredentialOwner {
             organization_id: OrganizationId::from_random([organization; 16]),
             member,
         }
     }
 
-    fn key(organization: u8) -> ReadOwner {
+    fn key(organization: u8) -> CredentialOwner {
         owner(organization, Member::Key(KeyId::from_random([0; 16])))
     }
 
-    fn tenant(organization: u8, name: &str) -> ReadOwner {
+    fn tenant(organization: u8, name: &str) -> CredentialOwner {
         let project_id = ProjectId::from_random([organization; 16]);
         owner(organization, Member::Tenant(project_id, name.into()))
     }
 
-    fn begun(exports: &Exports, owner: &ReadOwner) -> Vec<Slot> {
+    fn begun(exports: &Exports, owner: &CredentialOwner) -> Vec<Slot> {
         std::iter::from_fn(|| exports.begin(owner.clone()).ok()).collect()
     }
 

@@ -14,7 +14,7 @@ use crate::cells::is_of_other_cell;
 use crate::error::Result;
 use crate::reading::ReadRequest;
 use crate::service::{AuditLog, Selection};
-use crate::turns::{OwnedTurns, ReadOwner};
+use crate::turns::{CredentialOwner, OwnedTurns};
 use audit_admission::TurnsOptions;
 use audit_auth::Readers;
 use audit_domain::{EventFilter, PageLimit};
@@ -118,7 +118,7 @@ impl Feeds {
 /// A reader that follows the feed.
 pub struct Follower {
     service: Arc<AuditLog>,
-    owner: ReadOwner,
+    owner: CredentialOwner,
     request: Arc<ReadRequest>,
     limit: PageLimit,
     /// The cursor of the request; used for the first page.

@@ -112,6 +112,7 @@ pub use summary::SummaryRequest;
 pub use telemetry::{
     AttributeValue, QUEUED_SPANS_MAX, RequestSpan, Span, SpanCounts, SpanKind, TraceContext, Tracer,
 };
+pub use turns::{CredentialOwner, Member};
 pub use usage::{Quota, Usage};
 pub use verify::{
     AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap,

@@ -6,7 +6,7 @@ use crate::events::{as_stored, permitted};
 use crate::reading::ReadAccess;
 use crate::service::Selection;
 use audit_auth::Readers;
-use audit_domain::{EventFilter, Interval, OrganizationId, Violations};
+use audit_domain::{EventFilter, Interval, Violations};
 use audit_store::{EventSummary, StoreError, SummaryQuery, SummaryRefusal};
 
 /// A request for a summary of events. Ids in the filter are unredacted; redaction may have stored them in other forms.
@@ -21,27 +21,19 @@ pub struct SummaryRequest {
 }
 
 impl Presented<Readers> {
-    /// The summary of the events that the holder of the credential may see, and the holder's organization.
+    /// The summary of the events that the holder of the credential may see.
     ///
     /// # Errors
     /// Those of [`Self::authenticate`]; [`AppError::NotFound`] when the credential has no access to the project;
     /// [`AppError::Invalid`] when the range of time has too many buckets, or the index cannot count what the filter selects and
     /// it is too much to be read; [`AppError::Unavailable`] when it is too much to be read while the index is rebuilt.
-    pub fn summary(
-        &self,
-        selection: Selection,
-        request: SummaryRequest,
-    ) -> Result<(EventSummary, OrganizationId)> {
+    pub fn summary(&self, selection: Selection, request: SummaryRequest) -> Result<EventSummary> {
         self.in_its_cell(selection.project_id, |presented| {
             presented.summary_here(selection, request.clone())
         })
     }
 
-    fn summary_here(
-        &self,
-        selection: Selection,
-        request: SummaryRequest,
-    ) -> Result<(EventSummary, OrganizationId)> {
+    fn summary_here(&self, selection: Selection, request: SummaryRequest) -> Result<EventSummary> {
         let service = &self.service;
         let prepare = |reader: &mut audit_store::Reader<'_>| {
             let ReadAccess {
@@ -57,11 +49,10 @@ impl Presented<Readers> {
                 interval: request.interval,
                 splits_by_category: request.splits_by_category,
             };
-            Ok((scope.ledger_id, query, principal.organization_id()))
+            Ok((scope.ledger_id, query, ()))
         };
-        let (summary, _, organization_id) =
-            service.read_ledger(prepare, |reader, query| reader.summary(query))?;
-        Ok((summary.map_err(refused)?, organization_id))
+        let (summary, ..) = service.read_ledger(prepare, |reader, query| reader.summary(query))?;
+        summary.map_err(refused)
     }
 }
 

@@ -45,21 +45,25 @@ const WORK_MAX: Duration = Duration::from_secs(30);
 /// notice that and have the connections replaced.
 const TURN_KEPT: Duration = Duration::from_secs(12);
 
-/// A key, or the viewers of a tenant.
+/// A part of an organization that has a share of its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Member {
+pub enum Member {
+    /// A key.
     Key(KeyId),
+    /// The viewers of a tenant.
     Tenant(ProjectId, Arc<str>),
 }
 
-/// The owner of turns.
+/// The owner of what a request with a credential takes: turns and memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ReadOwner {
-    pub(crate) organization_id: OrganizationId,
-    pub(crate) member: Member,
+pub struct CredentialOwner {
+    /// The organization.
+    pub organization_id: OrganizationId,
+    /// Its key, or the tenant of the viewer token.
+    pub member: Member,
 }
 
-impl ReadOwner {
+impl CredentialOwner {
     pub(crate) fn of(principal: &Principal) -> Self {
         let member = match principal {
             Principal::Master(key) => Member::Key(key.key_id),
@@ -86,8 +90,8 @@ impl OwnedTurns {
     ///
     /// # Errors
     /// [`AppError::Unavailable`] when too many of this owner wait, or none came in time.
-    pub(crate) async fn take(&self, owner: &ReadOwner) -> Result<ReadTurn> {
-        let ReadOwner {
+    pub(crate) async fn take(&self, owner: &CredentialOwner) -> Result<ReadTurn> {
+        let CredentialOwner {
             organization_id,
             member,
         } = owner.clone();
@@ -100,8 +104,12 @@ impl OwnedTurns {
     ///
     /// # Errors
     /// As [`Self::take`].
-    pub(crate) async fn take_with_session(&self, sessions: &Self, owner: &ReadOwner) -> Result<ReadTurn> {
-        let ReadOwner {
+    pub(crate) async fn take_with_session(
+        &self,
+        sessions: &Self,
+        owner: &CredentialOwner,
+    ) -> Result<ReadTurn> {
+        let CredentialOwner {
             organization_id,
             member,
         } = owner.clone();
@@ -117,7 +125,7 @@ fn busy(_: Busy) -> AppError {
 
 /// The turns of a process, and the owners of the credentials that it knows.
 pub(crate) struct ReaderTurns {
-    owners: Cache<CredentialHash, ReadOwner>,
+    owners: Cache<CredentialHash, CredentialOwner>,
     /// The reading sessions of the store: as many turns as sessions, so each turn has a session. Queries, the feed,
     /// exports and pages of alerts share them.
     pub(crate) sessions: OwnedTurns,
@@ -276,15 +284,18 @@ impl AuditLog {
 
 impl<P: Policy> Presented<P> {
     /// The owner of the credential, if this process has looked it up before.
-    fn known_owner(&self) -> Option<ReadOwner> {
+    fn known_owner(&self) -> Option<CredentialOwner> {
         self.home.turns.owners.get(&hash_of(&self.credential))
     }
 
     /// The owner of a credential that was recognised before.
-    pub(crate) fn owner(&self) -> Result<ReadOwner> {
+    ///
+    /// # Errors
+    /// [`AppError::Unavailable`] when many others have been recognised since.
+    pub fn owner(&self) -> Result<CredentialOwner> {
         let of_cached_key = || {
             let (principal, _) = self.cached_principal(&self.service.directory)?;
-            Some(ReadOwner::of(&principal))
+            Some(CredentialOwner::of(&principal))
         };
         // Many others can have evicted it since.
         let owner = self.known_owner().or_else(of_cached_key);
@@ -296,7 +307,7 @@ impl<P: Policy> Presented<P> {
         let owners = &self.home.turns.owners;
         let hash = hash_of(&self.credential);
         if !owners.contains_key(&hash) {
-            owners.insert(hash, ReadOwner::of(principal));
+            owners.insert(hash, CredentialOwner::of(principal));
         }
     }
 

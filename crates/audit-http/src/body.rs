@@ -5,7 +5,7 @@
 
 use crate::BODY_BYTES_MAX;
 use crate::error::ApiError;
-use crate::owner::{HeldBytes, Memory, Owner};
+use crate::owner::{Holding, Owner, Shared};
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::web::Bytes;
@@ -40,7 +40,7 @@ const FIRST_RESERVATION_BYTES: usize = 32 * 1024;
 #[derive(Debug)]
 pub(crate) struct Body {
     bytes: Bytes,
-    _held: HeldBytes,
+    _held: Holding,
 }
 
 impl Deref for Body {
@@ -62,7 +62,7 @@ pub(crate) struct UnreadBody {
 
 /// The memory that a body is read into, and the owner of what it holds there.
 pub(crate) struct Room {
-    pub(crate) memory: Memory,
+    pub(crate) memory: Shared,
     pub(crate) owner: Owner,
     /// The turns to inflate a body that arrives as gzip.
     pub(crate) inflaters: Inflaters,
@@ -76,7 +76,7 @@ impl UnreadBody {
             return Err(ApiError::PayloadTooLarge);
         }
         let started = Instant::now();
-        let held = room.memory.hold(room.owner.clone());
+        let held = room.owner.clone().hold(&room.memory);
         // `None` after the owner's share was exceeded.
         let mut collected = Some(Collected::new(held, self.declared));
         let mut arrived = 0;
@@ -127,7 +127,7 @@ fn time_for(arrived: usize) -> Duration {
 
 /// The bytes that have arrived, all of them held by their owner.
 struct Collected {
-    held: HeldBytes,
+    held: Holding,
     declared: usize,
     bytes: Pieces,
 }
@@ -140,7 +140,7 @@ enum Pieces {
 }
 
 impl Collected {
-    fn new(held: HeldBytes, declared: Option<usize>) -> Self {
+    fn new(held: Holding, declared: Option<usize>) -> Self {
         Self {
             held,
             declared: declared.unwrap_or_default(),
@@ -190,7 +190,7 @@ impl Collected {
 
 /// Makes room for `more` bytes. The capacity doubles, up to what the body declares, and is held before it is allocated. Whether
 /// the owner has a share left for it.
-fn reserve(bytes: &mut Vec<u8>, held: &mut HeldBytes, declared: usize, more: usize) -> bool {
+fn reserve(bytes: &mut Vec<u8>, held: &mut Holding, declared: usize, more: usize) -> bool {
     let needed = bytes.len() + more;
     if needed <= bytes.capacity() {
         return true;

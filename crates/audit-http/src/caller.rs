@@ -14,7 +14,6 @@ use actix_web::rt::time::timeout;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use audit_app::{AppError, AuditLog, Presented};
 use audit_auth::{Credential, Policy};
-use audit_domain::OrganizationId;
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
 use std::pin::Pin;
@@ -29,6 +28,7 @@ pub(crate) struct Caller<P: Policy> {
     state: web::Data<HttpState>,
     presented: Presented<P>,
     proof: P::Proof,
+    owner: Owner,
 }
 
 impl<P: Policy> Caller<P> {
@@ -36,7 +36,7 @@ impl<P: Policy> Caller<P> {
     pub(crate) fn room(&self) -> Room {
         Room {
             memory: self.state.bodies.clone(),
-            owner: Owner::Organization(P::organization_id(&self.proof)),
+            owner: self.owner.clone(),
             inflaters: Arc::clone(&self.state.inflaters),
         }
     }
@@ -84,6 +84,7 @@ impl<P: Policy> Caller<P> {
             state,
             presented,
             proof,
+            ..
         } = self;
         let home = Arc::clone(&state.service);
         Ok(presented.request(move || work(&home, proof)).await?)
@@ -161,7 +162,7 @@ pub(crate) struct Bearer<P: Policy> {
 /// A caller whose credential was admitted before its body is read.
 pub(crate) struct Admitted<P: Policy> {
     pub(crate) presented: Presented<P>,
-    organization_id: OrganizationId,
+    owner: Owner,
     state: web::Data<HttpState>,
     request: HttpRequest,
     /// Whether the credential was not looked up, and may be out of date.
@@ -178,6 +179,7 @@ impl<P: Policy> Bearer<P> {
         match input {
             Ok(input) => {
                 presented.recognise(client).await?;
+                Owner::Credential(presented.owner()?).note(&self.request);
                 Ok((presented, input))
             }
             Err(error) => {
@@ -191,25 +193,28 @@ impl<P: Policy> Bearer<P> {
     /// one is looked up, and cached if it is a project key.
     pub(crate) async fn admit(self) -> Result<Admitted<P>, ApiError> {
         let (state, presented) = self.presented?;
-        let cached = presented.cached_organization();
-        let (presented, organization_id) = match cached {
-            Some(organization_id) => (presented, organization_id),
+        let cached = presented.cached_owner();
+        let is_cached = cached.is_some();
+        let (presented, owner) = match cached {
+            Some(owner) => (presented, owner),
             None => {
                 let selected = selected_project(&self.request);
                 let client = || client_of_request(&self.request);
                 let located = presented.check(client, move |presented| presented.locate(selected));
                 // Boxed, so that the futures of the other requests have no room for it.
-                let (presented, proof) = Box::pin(located).await?;
-                (presented, P::organization_id(&proof))
+                let (presented, _) = Box::pin(located).await?;
+                let owner = presented.owner()?;
+                (presented, owner)
             }
         };
-        Owner::Organization(organization_id).note(&self.request);
+        let owner = Owner::Credential(owner);
+        owner.clone().note(&self.request);
         Ok(Admitted {
             presented,
-            organization_id,
+            owner,
             state,
             request: self.request,
-            is_cached: cached.is_some(),
+            is_cached,
         })
     }
 }
@@ -219,7 +224,7 @@ impl<P: Policy> Admitted<P> {
     pub(crate) fn room(&self) -> Room {
         Room {
             memory: self.state.bodies.clone(),
-            owner: Owner::Organization(self.organization_id),
+            owner: self.owner.clone(),
             inflaters: Arc::clone(&self.state.inflaters),
         }
     }
@@ -227,8 +232,8 @@ impl<P: Policy> Admitted<P> {
     /// Refuses a request with a large response that could not be refused later, because it reports what was stored, if the
     /// organization has its share of the responses that clients have not taken.
     pub(crate) fn require_room_for_responses(&self) -> Result<(), ApiError> {
-        let owner = Owner::Organization(self.organization_id);
-        match self.state.responses.hold(owner).has_room(1) {
+        let owner = self.owner.clone();
+        match owner.hold(&self.state.responses).has_room(1) {
             true => Ok(()),
             false => Err(ApiError::Overloaded),
         }
@@ -280,11 +285,13 @@ impl<P: Policy> FromRequest for Caller<P> {
             let client = || client_of_request(&request);
             let located = presented.check(client, move |presented| presented.locate(selected));
             let (presented, proof) = located.await?;
-            Owner::Organization(P::organization_id(&proof)).note(&request);
+            let owner = Owner::Credential(presented.owner()?);
+            owner.clone().note(&request);
             Ok(Self {
                 state,
                 presented,
                 proof,
+                owner,
             })
         })
     }

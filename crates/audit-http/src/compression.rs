@@ -6,7 +6,7 @@
 //!   webhooks are shown once, in responses that are too short to be compressed or marked with
 //!   [`NEITHER_STORED_NOR_COMPRESSED`], and credentials of requests stand in headers, which are not compressed. So no compressed response has a secret beside a text of another party.
 
-use crate::owner::Owner;
+use crate::owner::{Holding, Owner, Shared};
 use crate::state::HttpState;
 use crate::vary;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
@@ -16,7 +16,6 @@ use actix_web::http::header::{
 };
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
-use audit_admission::{Budget, Held};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::error::Error;
@@ -38,22 +37,22 @@ pub(crate) const COMPRESSORS_MAX: usize = 8;
 /// The compressors, shared out by owner: those for whole responses, and those for streamed ones, which keep theirs long. An
 /// owner alone has five.
 pub(crate) struct Compressors {
-    whole: Budget<Owner>,
-    streamed: Budget<Owner>,
+    whole: Shared,
+    streamed: Shared,
 }
 
 impl Default for Compressors {
     fn default() -> Self {
         Self {
-            whole: Budget::new(COMPRESSORS_MAX),
-            streamed: Budget::new(COMPRESSORS_MAX),
+            whole: Shared::new(COMPRESSORS_MAX),
+            streamed: Shared::new(COMPRESSORS_MAX),
         }
     }
 }
 
 /// One more compressor of the owner, if its share has one.
-fn compressor(of: &Budget<Owner>, owner: Owner) -> Option<Held<Owner>> {
-    let mut held = of.hold(owner);
+fn compressor(of: &Shared, owner: Owner) -> Option<Holding> {
+    let mut held = owner.hold(of);
     held.grow(1).then_some(held)
 }
 
@@ -165,11 +164,11 @@ async fn whole(response: HttpResponse) -> HttpResponse {
 struct GzipBody {
     body: BoxBody,
     encoder: Option<GzEncoder<Vec<u8>>>,
-    _compressor: Held<Owner>,
+    _compressor: Holding,
 }
 
 impl GzipBody {
-    fn new(body: BoxBody, compressor: Held<Owner>) -> Self {
+    fn new(body: BoxBody, compressor: Holding) -> Self {
         Self {
             body,
             encoder: Some(GzEncoder::new(Vec::new(), Compression::fast())),

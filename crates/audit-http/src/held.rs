@@ -4,7 +4,7 @@
 //! belongs to the organization of the request, or to the client's address, and counts against its share.
 
 use crate::error::ApiError;
-use crate::owner::{HeldBytes, Owner};
+use crate::owner::{Holding, Owner};
 use crate::state::HttpState;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::StatusCode;
@@ -24,7 +24,7 @@ const PIECE_BYTES_MAX: usize = 32 * 1024;
 /// A body that is held until it has been passed on.
 struct HeldBody {
     rest: Bytes,
-    held: HeldBytes,
+    held: Holding,
 }
 
 impl MessageBody for HeldBody {
@@ -62,7 +62,7 @@ pub(crate) fn counted(
     if bytes < COUNTED_BYTES_MIN {
         return Ok(response);
     }
-    let mut held = state.responses.hold(Owner::of(request, state));
+    let mut held = Owner::of(request, state).hold(&state.responses);
     let reports_a_change = [StatusCode::CREATED, StatusCode::ACCEPTED].contains(&response.status());
     if reports_a_change {
         held.take(bytes);
@@ -78,12 +78,12 @@ pub(crate) fn counted(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::owner::Memory;
+    use crate::owner::Shared;
     use actix_web::body::to_bytes;
     use std::future::poll_fn;
 
-    fn body(memory: &Memory, bytes: usize) -> HeldBody {
-        let mut held = memory.hold(Owner::Address(String::new()));
+    fn body(memory: &Shared, bytes: usize) -> HeldBody {
+        let mut held = Owner::Address(String::new()).hold(memory);
         assert!(held.grow(bytes));
         HeldBody {
             rest: Bytes::from(vec![7; bytes]),
@@ -93,7 +93,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_body_counts_until_it_has_been_passed_on() {
-        let memory = Memory::new(RESPONSES_BYTES_MAX);
+        let memory = Shared::new(RESPONSES_BYTES_MAX);
         let mut sent = body(&memory, 3 * PIECE_BYTES_MAX + 1);
         assert_eq!(sent.size(), BodySize::Sized(3 * PIECE_BYTES_MAX as u64 + 1));
         let mut held = Vec::new();
@@ -107,7 +107,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_body_of_a_connection_that_ends_counts_no_more() {
-        let memory = Memory::new(RESPONSES_BYTES_MAX);
+        let memory = Shared::new(RESPONSES_BYTES_MAX);
         let unsent = body(&memory, 1_000_000);
         assert_eq!(memory.held(), 1_000_000);
         drop(unsent);

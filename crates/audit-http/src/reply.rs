@@ -1,14 +1,12 @@
 //! Responses with the request's id.
 
 use crate::openapi::{Answer, Describe, Facts};
-use crate::owner::Owner;
 use crate::request_id::RequestId;
 use crate::schema::True;
 use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, Responder};
-use audit_domain::OrganizationId;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -42,7 +40,6 @@ impl Success for Accepted {
 pub(crate) struct Reply<T, S = Done> {
     body: T,
     headers: Vec<(HeaderName, HeaderValue)>,
-    owner: Option<Owner>,
     success: PhantomData<S>,
 }
 
@@ -89,15 +86,8 @@ impl<T, S> Reply<T, S> {
         Self {
             body,
             headers: Vec::new(),
-            owner: None,
             success: PhantomData,
         }
-    }
-
-    /// Of the organization that it is counted as, where the caller is not known before the handler.
-    pub(crate) fn owned_by(mut self, organization_id: OrganizationId) -> Self {
-        self.owner = Some(Owner::Organization(organization_id));
-        self
     }
 
     /// With a header.
@@ -157,9 +147,6 @@ impl<T: Serialize, S: Success> Responder for Reply<T, S> {
 
     fn respond_to(self, request: &HttpRequest) -> HttpResponse {
         let id = RequestId::of(request);
-        if let Some(owner) = self.owner {
-            owner.note(request);
-        }
         let mut response = HttpResponseBuilder::new(S::STATUS);
         for header in self.headers {
             response.insert_header(header);

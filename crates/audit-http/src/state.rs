@@ -4,7 +4,7 @@ use crate::body::{BODIES_BYTES_MAX, Inflaters, STREAM_BODIES_BYTES_MAX, inflater
 use crate::compression::Compressors;
 use crate::held::RESPONSES_BYTES_MAX;
 use crate::metrics::{MetricTimes, Metrics};
-use crate::owner::Memory;
+use crate::owner::Shared;
 use crate::public_url::PublicUrl;
 use crate::rate_limit::{Buckets, RateLimit};
 use crate::tls_status::TlsStatus;
@@ -31,12 +31,12 @@ pub struct HttpState {
     pub(crate) has_tls: bool,
     pub(crate) buckets: Option<Buckets>,
     /// For the bodies of callers with a credential.
-    pub(crate) bodies: Memory,
+    pub(crate) bodies: Shared,
     /// For the bodies of streams.
-    pub(crate) stream_bodies: Memory,
+    pub(crate) stream_bodies: Shared,
     pub(crate) inflaters: Inflaters,
     /// For responses that their clients have not taken yet.
-    pub(crate) responses: Memory,
+    pub(crate) responses: Shared,
     pub(crate) compressors: Compressors,
     /// Whether the process is about to stop.
     is_draining: AtomicBool,
@@ -100,10 +100,10 @@ impl HttpState {
             trusted_proxies: options.trusted_proxies,
             without_streams: options.without_streams,
             buckets: options.rate_limit.map(Buckets::new),
-            bodies: Memory::new(BODIES_BYTES_MAX),
-            stream_bodies: Memory::new(STREAM_BODIES_BYTES_MAX),
+            bodies: Shared::new(BODIES_BYTES_MAX),
+            stream_bodies: Shared::new(STREAM_BODIES_BYTES_MAX),
             inflaters: inflaters(),
-            responses: Memory::new(RESPONSES_BYTES_MAX),
+            responses: Shared::new(RESPONSES_BYTES_MAX),
             compressors: Compressors::default(),
             is_draining: AtomicBool::new(false),
         })

@@ -6,8 +6,8 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use tokio::time::advance;
 
-fn owner(organization: u8, key: u8) -> ReadOwner {
-    ReadOwner {
+fn owner(organization: u8, key: u8) -> CredentialOwner {
+    CredentialOwner {
         organization_id: OrganizationId::from_random([organization; 16]),
         member: Member::Key(KeyId::from_random([key; 16])),
     }
@@ -36,7 +36,7 @@ async fn an_organization_alone_prepares_on_all_processors_and_leaves_turns_to_ot
 }
 
 /// As many turns as the owner gets without waiting.
-fn all_of(turns: &OwnedTurns, owner: &ReadOwner) -> Vec<ReadTurn> {
+fn all_of(turns: &OwnedTurns, owner: &CredentialOwner) -> Vec<ReadTurn> {
     std::iter::from_fn(|| at_once(turns.take(owner))?.ok()).collect()
 }
 

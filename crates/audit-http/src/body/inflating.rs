@@ -8,7 +8,7 @@ use super::{Body, Collected, Room};
 use crate::BODY_BYTES_MAX;
 use crate::caller::blocking;
 use crate::error::ApiError;
-use crate::owner::{HeldBytes, Owner};
+use crate::owner::{Holding, Sharer};
 use actix_web::web::Bytes;
 use audit_admission::{Turns, TurnsOptions};
 use flate2::bufread::MultiGzDecoder;
@@ -30,7 +30,7 @@ const INFLATING_WAITING_MAX: usize = 256;
 const INFLATING_WAIT: Duration = Duration::from_secs(10);
 
 /// The turns to inflate bodies.
-pub(crate) type Inflaters = Arc<Turns<Owner, ()>>;
+pub(crate) type Inflaters = Arc<Turns<Sharer, ()>>;
 
 /// The turns of a process.
 pub(crate) fn inflaters() -> Inflaters {
@@ -52,7 +52,7 @@ pub(super) async fn inflate(body: Body, room: Room) -> Result<Body, ApiError> {
     if is_small && inflating.reaches_end(INFLATED_IN_PLACE_BYTES_MAX)? {
         return Ok(inflating.collected.whole());
     }
-    let turn = room.inflaters.take(room.owner, ()).await;
+    let turn = room.inflaters.take(room.owner.into_sharer().0, ()).await;
     let turn = turn.map_err(|_| ApiError::Overloaded)?;
     blocking(move || {
         let outcome = inflating.reaches_end(usize::MAX);
@@ -67,7 +67,7 @@ struct Inflating {
     decoder: MultiGzDecoder<Cursor<Bytes>>,
     collected: Collected,
     bytes: usize,
-    _held: [HeldBytes; 2],
+    _held: [Holding; 2],
 }
 
 impl Inflating {
@@ -75,13 +75,13 @@ impl Inflating {
     /// [`ApiError::Overloaded`] if the owner has no share left for an inflater.
     fn new(body: Body, room: &Room) -> Result<Self, ApiError> {
         let Body { bytes, _held: gzip } = body;
-        let mut inflater = room.memory.hold(room.owner.clone());
+        let mut inflater = room.owner.clone().hold(&room.memory);
         if !inflater.grow(INFLATER_BYTES) {
             return Err(ApiError::Overloaded);
         }
         Ok(Self {
             decoder: MultiGzDecoder::new(Cursor::new(bytes)),
-            collected: Collected::new(room.memory.hold(room.owner.clone()), None),
+            collected: Collected::new(room.owner.clone().hold(&room.memory), None),
             bytes: 0,
             _held: [gzip, inflater],
         })

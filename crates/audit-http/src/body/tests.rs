@@ -1,4 +1,5 @@
 use super::*;
+use crate::owner::Sharer;
 use actix_web::error::PayloadError;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -75,7 +76,7 @@ fn paced(kilobytes: usize, pause: Duration) -> UnreadBody {
 }
 
 /// The room of a client.
-fn room(memory: &Memory, client: usize) -> Room {
+fn room(memory: &Shared, client: usize) -> Room {
     Room {
         memory: memory.clone(),
         owner: Owner::Address(client.to_string()),
@@ -83,7 +84,7 @@ fn room(memory: &Memory, client: usize) -> Room {
     }
 }
 
-async fn collect(memory: &Memory, client: usize, body: Vec<u8>) -> Result<Body, ApiError> {
+async fn collect(memory: &Shared, client: usize, body: Vec<u8>) -> Result<Body, ApiError> {
     let declared = Some(body.len());
     let payload = Payload::from(Bytes::from(body));
     let is_gzip = false;
@@ -97,7 +98,7 @@ async fn collect(memory: &Memory, client: usize, body: Vec<u8>) -> Result<Body, 
 
 #[actix_web::test]
 async fn an_owner_is_refused_at_its_share_and_another_one_is_not() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     let mut bodies = Vec::new();
     let refused = loop {
         match collect(&memory, 1, vec![b' '; BODY_BYTES_MAX]).await {
@@ -119,7 +120,7 @@ async fn an_owner_is_refused_at_its_share_and_another_one_is_not() {
 
 #[actix_web::test]
 async fn what_is_announced_and_does_not_arrive_holds_nothing() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     for declared in [16 * 1024, BODY_BYTES_MAX] {
         let mut idle: Vec<_> = (0..1_000)
             .map(|_| Box::pin(collected(stalled(0, Some(declared)), room(&memory, 1))))
@@ -135,7 +136,7 @@ async fn what_is_announced_and_does_not_arrive_holds_nothing() {
 
 #[actix_web::test]
 async fn bytes_are_held_from_their_arrival_to_the_end_of_their_body() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     let mut body = Box::pin(collected(stalled(1_000, Some(BODY_BYTES_MAX)), room(&memory, 1)));
     let polled = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
     assert!(polled.is_pending());
@@ -150,7 +151,7 @@ async fn bytes_are_held_from_their_arrival_to_the_end_of_their_body() {
 #[actix_web::test]
 async fn a_sender_that_stalls_is_given_up_whatever_the_size_of_its_body() {
     tokio::time::pause();
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     for (arrived, seconds) in [(0, 5), (1, 5), (16 * 1024, 7), (BODY_BYTES_MAX - 1, 30)] {
         for declared in [Some(arrived + 1), None] {
             let started = Instant::now();
@@ -165,7 +166,7 @@ async fn a_sender_that_stalls_is_given_up_whatever_the_size_of_its_body() {
 #[actix_web::test]
 async fn a_body_has_a_minimum_rate_and_a_total_time() {
     tokio::time::pause();
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     // 8 KiB a second, exactly the minimum.
     let steady = collected(paced(100, Duration::from_millis(125)), room(&memory, 1)).await;
     assert_eq!(steady.expect("fast enough").len(), 100 * 1024);
@@ -178,7 +179,7 @@ async fn a_body_has_a_minimum_rate_and_a_total_time() {
 
 #[actix_web::test]
 async fn a_body_has_a_largest_size() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     let large = collect(&memory, 1, vec![b' '; BODY_BYTES_MAX + 1]).await;
     assert!(matches!(large, Err(ApiError::PayloadTooLarge)));
     let mut undeclared = UnreadBody {
@@ -195,7 +196,7 @@ async fn a_body_has_a_largest_size() {
 
 #[actix_web::test]
 async fn pieces_are_put_together() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     for declared in [None, Some(4), Some(1), Some(1_000)] {
         let pieces = ["ab", "", "c", "d"].map(|piece| Bytes::from_static(piece.as_bytes()));
         let arriving = Arriving {
@@ -214,7 +215,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 }
 
 /// A body that arrives as gzip, in pieces of so many bytes.
-async fn inflate(memory: &Memory, client: usize, body: &[u8], piece: usize) -> Result<Body, ApiError> {
+async fn inflate(memory: &Shared, client: usize, body: &[u8], piece: usize) -> Result<Body, ApiError> {
     let pieces = body.chunks(piece).map(Bytes::copy_from_slice).collect();
     let arriving = Arriving {
         pieces,
@@ -230,7 +231,7 @@ async fn inflate(memory: &Memory, client: usize, body: &[u8], piece: usize) -> R
 
 #[actix_web::test]
 async fn gzip_is_inflated_however_it_arrives() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     let text: Vec<u8> = (0..100_000u32)
         .flat_map(|number| number.to_string().into_bytes())
         .collect();
@@ -247,7 +248,7 @@ async fn gzip_is_inflated_however_it_arrives() {
 
 #[actix_web::test]
 async fn the_limit_of_a_body_is_one_of_its_inflated_bytes() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     let inflated = inflate(&memory, 1, &gzip(&vec![b' '; BODY_BYTES_MAX]), 4096)
         .await
         .unwrap();
@@ -266,7 +267,7 @@ async fn the_limit_of_a_body_is_one_of_its_inflated_bytes() {
 
 #[actix_web::test]
 async fn gzip_that_is_none_or_incomplete_is_refused() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     let whole = gzip(&[b'x'; 10_000]);
     let mut damaged = whole.clone();
     let checksum = damaged.len() - 6;
@@ -286,7 +287,7 @@ async fn gzip_that_is_none_or_incomplete_is_refused() {
 
 #[actix_web::test]
 async fn inflated_bytes_count_as_their_owners() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     let body = gzip(&vec![b' '; BODY_BYTES_MAX]);
     let mut held = Vec::new();
     let refused = loop {
@@ -302,13 +303,13 @@ async fn inflated_bytes_count_as_their_owners() {
 
 #[actix_web::test]
 async fn a_body_that_is_not_small_is_inflated_in_the_turn_of_its_owner() {
-    let memory = Memory::new(BODIES_BYTES_MAX);
+    let memory = Shared::new(BODIES_BYTES_MAX);
     let turns = inflaters();
     // Each by another owner, none of which is the one of the body.
     let mut taken = Vec::new();
     while let Ok(turn) = timeout(
         Duration::ZERO,
-        turns.take(Owner::Address(taken.len().to_string()), ()),
+        turns.take(Sharer::Address(taken.len().to_string()), ()),
     )
     .await
     {
@@ -330,6 +331,6 @@ async fn a_body_that_is_not_small_is_inflated_in_the_turn_of_its_owner() {
         let freed = taken.pop();
         drop(freed);
         waiting.await.unwrap();
-        taken.push(turns.take(Owner::Address("again".to_owned()), ()).await.unwrap());
+        taken.push(turns.take(Sharer::Address("again".to_owned()), ()).await.unwrap());
     }
 }

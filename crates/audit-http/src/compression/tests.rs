@@ -16,7 +16,7 @@ fn owner(name: &str) -> Owner {
     Owner::Address(name.to_owned())
 }
 
-fn one() -> Held<Owner> {
+fn one() -> Holding {
     compressor(&Compressors::default().streamed, owner("a")).unwrap()
 }
 

@@ -314,7 +314,7 @@ pub(super) async fn list(
         events: answer.events,
         cursor: answer.cursor,
     };
-    Ok(Reply::ok(body).owned_by(answer.organization_id))
+    Ok(Reply::ok(body))
 }
 
 /// One event.

@@ -170,8 +170,8 @@ pub(super) async fn summarize(
     parameters: Parameters<SummaryQuery>,
 ) -> Result<Reply<SummaryBody>, ApiError> {
     let (presented, (selection, request)) = bearer.with(parameters.read()).await?;
-    let (summary, organization_id) = presented
+    let summary = presented
         .query(move |presented| presented.summary(selection, request))
         .await?;
-    Ok(Reply::ok(summary.into()).owned_by(organization_id))
+    Ok(Reply::ok(summary.into()))
 }
