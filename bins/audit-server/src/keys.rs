@@ -6,7 +6,7 @@ use crate::administration::print;
 use crate::arguments::{DatabaseOptions, Output};
 use crate::printable::printable;
 use crate::service::open_to_administer;
-use audit_app::{AppError, KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, Key, KeyManager, NewKey, Requester};
+use audit_app::{AppError, KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, Key, KeyManager, NewKey};
 use audit_domain::{
     Environment, KeyId, KeyLimits, KeyScope, Name, Network, OrganizationId, ProjectId, Timestamp,
 };
@@ -286,7 +286,7 @@ pub(crate) fn master_keys(command: &MasterKeyCommand) -> anyhow::Result<ExitCode
             database,
         } => {
             let service = open_to_administer(database)?;
-            let new = service.create_master_key(*organization, name, limits.limits(), &Requester::Operator);
+            let new = service.create_master_key(KeyManager::Operator, *organization, name, limits.limits());
             let new = new.map_err(with_options)?;
             service.close();
             print_master_key(output, &new)

@@ -146,7 +146,7 @@ impl Presented<Readers> {
     /// Follows the feed for the holder of the credential, which is looked up for every page. It was recognised before.
     ///
     /// # Errors
-    /// [`AppError::Unavailable`] when the owner of the credential is not known.
+    /// [`Unavailable`](crate::AppError::Unavailable) when the owner of the credential is not known.
     pub fn follow(self, selection: Selection, request: FeedRequest) -> Result<Follower> {
         let FeedRequest { filter, after, limit } = request;
         let owner = self.owner()?;
@@ -194,7 +194,7 @@ impl Follower {
     /// see, or if the process is shutting down. A viewer's wait does not end because of events that it may not see.
     ///
     /// # Errors
-    /// [`AppError::Invalid`] when the cursor belongs to another feed; the errors of [`Presented::authenticate`].
+    /// [`Invalid`](crate::AppError::Invalid) when the cursor belongs to another feed; the errors of [`Presented::authenticate`].
     pub async fn next(&mut self, max_wait: Duration) -> Result<FeedPage> {
         let deadline = Instant::now() + max_wait;
         let searched_until = Instant::now() + Duration::from_millis(VIEWER_SEARCH_MS);

@@ -91,8 +91,30 @@ impl AuditLog {
         NewKey { text, key }
     }
 
-    /// A key of the same kind, name and limits. A key that expires is followed by one that is valid for as long.
-    fn successor(&self, old: &Key) -> Result<NewKey> {
+    /// The limits of the key on whose behalf keys are made; no limits for the operator.
+    fn limits_of(&self, manager: KeyManager<'_>) -> Result<KeyLimits> {
+        match manager {
+            KeyManager::Operator => Ok(KeyLimits::default()),
+            KeyManager::Holder(Principal::Master(master)) => {
+                let found = self.home_store.read(|reader| reader.key(master.key_id))?;
+                Ok(found.ok_or(AppError::InvalidKey)?.limits)
+            }
+            // Other kinds make none.
+            KeyManager::Holder(_) => Err(AppError::NotFound("key")),
+        }
+    }
+
+    /// The limits of a new key, no wider than those of the key that makes it.
+    fn limits_within(&self, manager: KeyManager<'_>, limits: KeyLimits) -> Result<KeyLimits> {
+        self.check_limits(&limits)?;
+        let within = limits.within(&self.limits_of(manager)?);
+        within.map_err(|wider| Violations::one(wider.field(), wider).into())
+    }
+
+    /// A key of the same kind, name and limits. A key that expires is followed by one that is valid for as long, and no longer than the key
+    /// that rotates it.
+    fn successor(&self, manager: KeyManager<'_>, old: &Key) -> Result<NewKey> {
+        let maker = self.limits_of(manager)?;
         let now = self.clock.now();
         if old.revoked_at.is_some() || old.limits.have_expired(now) {
             return Err(AppError::Conflict("the key is not valid any more".to_owned()));
@@ -103,10 +125,19 @@ impl AuditLog {
             .limits
             .expires_at
             .map(|end| now.as_micros().saturating_add(validity(end)).min(latest));
+        let ends = [expires_at.map(Timestamp::from_micros), maker.expires_at];
         let limits = KeyLimits {
-            expires_at: expires_at.map(Timestamp::from_micros),
+            expires_at: ends.into_iter().flatten().min(),
             ..old.limits.clone()
         };
+        // Otherwise the new key would be narrower than the one that clients use.
+        let is_narrower = limits.networks.is_none() && maker.networks.is_some();
+        if is_narrower || limits.clone().within(&maker).is_err() {
+            return Err(AppError::Forbidden(
+                "the key may be used from networks that the key which rotates it may not be used from"
+                    .to_owned(),
+            ));
+        }
         Ok(self.new_key(old.organization_id, old.project, &old.name, limits))
     }
 
@@ -126,7 +157,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`] when there is no such project within reach, [`AppError::Forbidden`] when the project has
-    /// [`PROJECT_KEYS_MAX`] keys, [`AppError::Invalid`] when the key would have expired.
+    /// [`PROJECT_KEYS_MAX`] keys, [`AppError::Invalid`] when the key would have expired or be wider than the one that makes it.
     pub fn create_project_key(
         self: &Arc<Self>,
         manager: KeyManager<'_>,
@@ -134,7 +165,7 @@ impl AuditLog {
         name: &Name,
         limits: KeyLimits,
     ) -> Result<NewKey> {
-        self.check_limits(&limits)?;
+        let limits = self.limits_within(manager, limits)?;
         let project = self
             .store
             .read(|reader| reader.project(project_id).map_err(AppError::from))?;
@@ -286,7 +317,7 @@ impl AuditLog {
     ) -> Result<NewKey> {
         let service = self.cell_of_key(id)?;
         let (old, project_id) = service.managed_key(manager, id)?;
-        let new = service.successor(&old)?;
+        let new = service.successor(manager, &old)?;
         let hash = *new.text.hash().as_bytes();
         let end = service.end_of_overlap(overlap);
         self.enter_key(&service, &new.key, &hash)?;
@@ -305,17 +336,17 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the organization does not exist, [`AppError::Forbidden`] when it has
-    /// [`MASTER_KEYS_MAX`] keys, [`AppError::Invalid`] when the key would have expired.
+    /// [`MASTER_KEYS_MAX`] keys, [`AppError::Invalid`] when the key would have expired or be wider than the one that makes it.
     pub fn create_master_key(
         &self,
+        manager: KeyManager<'_>,
         organization_id: OrganizationId,
         name: &Name,
         limits: KeyLimits,
-        requester: &Requester,
     ) -> Result<NewKey> {
-        self.check_limits(&limits)?;
+        let limits = self.limits_within(manager, limits)?;
         let new = self.new_key(organization_id, None, name.as_str(), limits);
-        self.change_organization(organization_id, requester, move |configurator| {
+        self.change_organization(organization_id, &manager.requester(), move |configurator| {
             configurator
                 .organization(organization_id)?
                 .ok_or(AppError::NotFound("organization"))?;
@@ -373,7 +404,7 @@ impl AuditLog {
     /// [`AppError::NotFound`], [`AppError::Conflict`] and [`AppError::Forbidden`] as there.
     pub fn rotate_master_key(&self, manager: KeyManager<'_>, id: KeyId, overlap: Duration) -> Result<NewKey> {
         let old = self.managed_master_key(manager, id)?;
-        let new = self.successor(&old)?;
+        let new = self.successor(manager, &old)?;
         let end = self.end_of_overlap(overlap);
         self.change_organization(old.organization_id, &manager.requester(), move |configurator| {
             insert_master_key(configurator, &new)?;

@@ -64,6 +64,12 @@ pub struct Network(IpNet);
 pub struct NetworkError;
 
 impl Network {
+    /// Whether all of another network is in it.
+    #[must_use]
+    pub fn includes(&self, other: &Self) -> bool {
+        self.0.contains(&other.0)
+    }
+
     /// Whether the address is in it. An IPv4 address written as IPv6 counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -104,6 +110,28 @@ pub struct KeyLimits {
     pub networks: Option<Vec<Network>>,
 }
 
+/// A limit of a key that is wider than that of the key which makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WiderLimit {
+    /// `expires_at`.
+    #[error("must not be later than that of the key that makes it")]
+    ExpiresAt,
+    /// `networks`.
+    #[error("must be within those of the key that makes it")]
+    Networks,
+}
+
+impl WiderLimit {
+    /// The field.
+    #[must_use]
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::ExpiresAt => "expires_at",
+            Self::Networks => "networks",
+        }
+    }
+}
+
 impl KeyLimits {
     /// The maximum number of networks.
     pub const NETWORKS_MAX: usize = 32;
@@ -112,6 +140,33 @@ impl KeyLimits {
     #[must_use]
     pub fn scopes(&self) -> KeyScopes {
         self.scopes.unwrap_or(KeyScopes::ALL)
+    }
+
+    /// These limits for a key that a key with the limits `maker` makes: a key is used from no other networks and for no longer than the
+    /// one that made it. What is not limited gets the limits of the maker.
+    ///
+    /// # Errors
+    /// [`WiderLimit`] names the limit that is wider.
+    pub fn within(self, maker: &Self) -> Result<Self, WiderLimit> {
+        let is_later = |end: Timestamp| maker.expires_at.is_some_and(|last| end > last);
+        if self.expires_at.is_some_and(is_later) {
+            return Err(WiderLimit::ExpiresAt);
+        }
+        let networks = match (self.networks, &maker.networks) {
+            (Some(own), Some(outer)) => {
+                let is_inside = |network: &Network| outer.iter().any(|outer| outer.includes(network));
+                if !own.iter().all(is_inside) {
+                    return Err(WiderLimit::Networks);
+                }
+                Some(own)
+            }
+            (own, outer) => own.or_else(|| outer.clone()),
+        };
+        Ok(Self {
+            expires_at: self.expires_at.or(maker.expires_at),
+            networks,
+            ..self
+        })
     }
 
     /// Whether the key has expired.
@@ -177,6 +232,31 @@ mod tests {
         for text in ["", "10.0.0.0/33", "example.com", "10.0.0.0/8 ", "all"] {
             assert_eq!(text.parse::<Network>(), Err(NetworkError), "{text}");
         }
+    }
+
+    #[test]
+    fn a_key_is_no_wider_than_the_one_that_makes_it() {
+        let end = |micros| KeyLimits {
+            expires_at: Some(Timestamp::from_micros(micros)),
+            ..KeyLimits::default()
+        };
+        let maker = KeyLimits {
+            expires_at: Some(Timestamp::from_micros(5)),
+            ..networks(&["10.0.0.0/8", "2001:db8::/32"])
+        };
+        assert_eq!(KeyLimits::default().within(&maker), Ok(maker.clone()));
+        assert_eq!(end(6).within(&maker), Err(WiderLimit::ExpiresAt));
+        assert_eq!(end(5).within(&maker).unwrap().networks, maker.networks);
+        let narrow = networks(&["10.1.0.0/16", "2001:db8::1"]);
+        assert_eq!(narrow.clone().within(&maker).unwrap().networks, narrow.networks);
+        for wide in ["10.0.0.0/7", "192.0.2.7", "::/0"] {
+            assert_eq!(
+                networks(&[wide]).within(&maker),
+                Err(WiderLimit::Networks),
+                "{wide}"
+            );
+        }
+        assert_eq!(narrow.clone().within(&KeyLimits::default()), Ok(narrow));
     }
 
     #[test]

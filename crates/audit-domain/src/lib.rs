@@ -79,7 +79,7 @@ pub use filter::{ActionFilter, EventFilter, PageLimit};
 pub use glob::{ActionGlob, ActionGlobError};
 pub use ids::{ClaimToken, EventId, IdError, KeyId, OrganizationId, ProjectId, RuleId};
 pub use interval::{BUCKETS_MAX, Buckets, Interval, TooManyBuckets};
-pub use key_limits::{KeyLimits, KeyScope, KeyScopes, Network, NetworkError};
+pub use key_limits::{KeyLimits, KeyScope, KeyScopes, Network, NetworkError, WiderLimit};
 pub use log_name::LogName;
 pub use month::{IdempotencyWindow, Month};
 pub use record::{DamagedEvent, HashedRecord, Record, Stamp, StoredEvent};

@@ -14,6 +14,7 @@ on_both_databases! {
     every_fault_of_limits_is_named,
     a_rotated_key_has_a_successor_and_ends,
     a_key_that_expires_is_followed_by_one_that_expires,
+    a_key_is_no_wider_than_the_master_key_that_makes_it,
     what_is_not_valid_any_more_cannot_be_rotated,
     a_master_key_is_managed_over_http,
     the_last_master_key_stays,
@@ -202,6 +203,62 @@ fn a_key_that_expires_is_followed_by_one_that_expires(database: DatabaseKind) {
         .send()
         .expect_error(401, "key_expired");
     client(&organization, &new).store(event());
+}
+
+fn a_key_is_no_wider_than_the_master_key_that_makes_it(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let (inside, outside) = (address(), address());
+    let end = now_plus(DAY);
+    let limited = organization.master().post("/master-keys");
+    let limited = limited
+        .json(json!({"name": "limited", "networks": [inside, "10.0.0.0/8"], "expires_at": end}))
+        .send()
+        .expect_status(201)
+        .body()
+        .clone();
+    let master = client(&organization, &limited).with_header("X-Forwarded-For", &inside.to_string());
+    let bodies = [
+        (
+            "/keys",
+            json!({"project_id": organization.project_id, "type": "project", "name": "k"}),
+        ),
+        ("/master-keys", json!({"name": "k"})),
+    ];
+    for (path, body) in bodies {
+        let make = |change: Value| {
+            let body = audit_tests::merge(body.clone(), change);
+            master.post(path).json(body).send()
+        };
+        let same = make(json!({})).expect_status(201);
+        assert_eq!(
+            (&same["networks"], &same["expires_at"]),
+            (&limited["networks"], &limited["expires_at"]),
+            "{path}"
+        );
+        make(json!({"networks": ["10.1.0.0/16"], "expires_at": now_plus(60)})).expect_status(201);
+        let wider = json!({"networks": [outside]});
+        let refused = make(wider).expect_invalid(&["networks"]);
+        assert_eq!(
+            refused.message_on("networks"),
+            "must be within those of the key that makes it"
+        );
+        make(json!({"expires_at": now_plus(2 * DAY)})).expect_invalid(&["expires_at"]);
+    }
+    // It rotates itself, and does not live longer by that; nor does what it rotates.
+    let path = |key: &Value, kind: &str| format!("/{kind}/{}/rotate?overlap=60", text(key, "id"));
+    let rotated = master
+        .post(&path(&limited, "master-keys"))
+        .send()
+        .expect_status(201);
+    assert_eq!(rotated["expires_at"], limited["expires_at"]);
+    let everywhere = new_key(&organization, json!({}));
+    master
+        .post(&path(&everywhere, "keys"))
+        .send()
+        .expect_error(403, "forbidden");
+    let lasting = new_key(&organization, json!({"networks": ["10.2.0.0/16"]}));
+    let rotated = master.post(&path(&lasting, "keys")).send().expect_status(201);
+    assert_eq!(rotated["expires_at"], limited["expires_at"]);
 }
 
 fn what_is_not_valid_any_more_cannot_be_rotated(database: DatabaseKind) {

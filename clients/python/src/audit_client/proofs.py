@@ -30,9 +30,7 @@ PARTS: Mapping[str, Tuple[str, ...]] = {
 OPEN_FIELDS = ("id", "occurred_at", "received_at", "tenant_id")
 #: Members of a response that the content hash does not cover.
 NOT_HASHED = ("content_hash", "content_salt", "redacted")
-KNOWN = frozenset(
-    [*(field for fields in PARTS.values() for field in fields), *OPEN_FIELDS, "claimed_at", *NOT_HASHED]
-)
+KNOWN = frozenset([*(field for fields in PARTS.values() for field in fields), *OPEN_FIELDS, "claimed_at", *NOT_HASHED])
 MAP_PATH_HASHES = 64
 
 

@@ -7,7 +7,7 @@ use crate::input::{Fielded, JsonBody, NoParameters, Parameters};
 use crate::reply::{Created, Reply};
 use crate::schema::{NameText, Time, Uuid, absent_not_null};
 use actix_web::web;
-use audit_app::{AppError, Key, KeyManager, NewKey, Requester};
+use audit_app::{AppError, Key, KeyManager, NewKey};
 use audit_auth::{Master, Principal};
 use audit_domain::{Fields, KeyId, KeyLimits, Name};
 use schemars::JsonSchema;
@@ -121,7 +121,8 @@ pub(super) async fn create(
     parameters.refuse()?;
     let (name, limits) = body.read(caller.room()).await?;
     let new = caller.run_at_home(move |service, master| {
-        service.create_master_key(master.organization_id, &name, limits, &Requester::from(&master))
+        let manager = KeyManager::Holder(&Principal::Master(master));
+        service.create_master_key(manager, master.organization_id, &name, limits)
     });
     Ok(Reply::created(new.await?.into()))
 }
