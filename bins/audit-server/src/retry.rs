@@ -68,8 +68,8 @@ fn pause_before_retry(outcome: &Outcome, scheduled: Duration, now: Timestamp) ->
     let pause = match (reply.status, retry_after) {
         // The log stays as it is until its operator does something.
         (500, _) if reply.has_code(ErrorCode::LogInconsistent) => return None,
-        (500.., None) => scheduled,
-        (429 | 500.., Some(asked)) => scheduled.max(asked),
+        (408 | 500.., None) => scheduled,
+        (408 | 429 | 500.., Some(asked)) => scheduled.max(asked),
         _ => return None,
     };
     let asked_at_most = Duration::from_secs(RETRY_AFTER_SECONDS_MAX);

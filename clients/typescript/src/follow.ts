@@ -1,6 +1,6 @@
 import { AuditApiError, AuditError, AuditNetworkError } from "./errors.js";
 import { serverSentEvents } from "./sse.js";
-import { sleep, type Transport } from "./transport.js";
+import { isFailure, sleep, type Transport } from "./transport.js";
 import type { FeedFilter, FeedPage, VisibleEvent } from "./types.js";
 
 /** How the feed is followed. */
@@ -131,7 +131,7 @@ function waitAfter(error: unknown, interruptions: number, transport: Transport):
     return transport.backoffMs(interruptions);
   }
   const { status, retryAfterMs = 0 } = error;
-  const isCurable = status >= 500 || (status === 429 && error.retryAfterMs !== undefined);
+  const isCurable = isFailure(status) || (status === 429 && error.retryAfterMs !== undefined);
   return isCurable ? Math.max(transport.backoffMs(interruptions), Math.min(retryAfterMs, RETRY_AFTER_MS_MAX)) : undefined;
 }
 

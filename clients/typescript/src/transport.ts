@@ -13,7 +13,7 @@ export interface TransportOptions {
   readonly environment?: "live" | "test" | undefined;
   /** Milliseconds for one attempt, the body of the response included. 30,000 if absent. */
   readonly timeoutMs?: number | undefined;
-  /** Retries after a 5xx, a network failure, or a 429 with `Retry-After`. 2 if absent. */
+  /** Retries after a 5xx, a 408, a network failure, or a 429 with `Retry-After`. 2 if absent. */
   readonly retriesMax?: number | undefined;
   /** Milliseconds before the first retry; doubled for each further one, less up to a half at random. 500 if absent. */
   readonly backoffMs?: number | undefined;
@@ -154,7 +154,7 @@ export class Transport {
       return isRepeatable(call) ? this.backoffMs(retry) : undefined;
     }
     const { status, retryAfterMs } = error;
-    const isRetried = status === 429 ? retryAfterMs !== undefined : status >= 500 && isRepeatable(call);
+    const isRetried = status === 429 ? retryAfterMs !== undefined : isFailure(status) && isRepeatable(call);
     if (!isRetried || (retryAfterMs ?? 0) > this.#retryAfterMsMax) {
       return undefined;
     }
@@ -214,6 +214,11 @@ export class Transport {
     }
     return response;
   }
+}
+
+/** Whether the server has failed, or was too slow to read the request (408): another attempt may succeed. */
+export function isFailure(status: number): boolean {
+  return status >= 500 || status === 408;
 }
 
 function isRepeatable(call: Call): boolean {

@@ -28,7 +28,7 @@ use audit_ledger::{
     CheckpointError, Hash, HeadKey, Origin, SignedCheckpoint, TenantMapKey, TreeHead, VerifierKey,
 };
 use audit_secrets::{KeyRing, OpenError};
-use audit_store::{CellId, DatabaseUrl, Reader, StoredLedger, StrayEvent, inspect};
+use audit_store::{CellId, DatabaseUrl, Reader, StoredLedger, StoredTenantMap, StrayEvent, inspect};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 use listed::ListedProjects;
 pub use listed::{ListMismatch, list_mismatch};
@@ -61,19 +61,36 @@ pub struct VerifyOptions {
     pub tenant_map_secret: Option<StoredMapSecret>,
 }
 
+/// What authenticates the ledgers, as the home cell has it.
+struct HomeSecrets {
+    /// None where a key from a trusted source is given.
+    keys: Option<Vec<VerifierKey>>,
+    tenant_maps: StoredMapSecret,
+}
+
 impl VerifyOptions {
-    /// With the keys in the database, unless a key from a trusted source is given. Read them after the checkpoints: the first event
-    /// has a key made, and a rotation another one.
-    fn with_keys(self, stored: impl FnOnce() -> Result<Vec<VerifierKey>>) -> Result<Self> {
-        if self.key.is_some() {
-            return Ok(self);
-        }
-        let keys = stored()?;
-        Ok(Self {
-            key: keys.first().cloned(),
-            followed: keys,
-            ..self
+    /// Reads what authenticates the ledgers.
+    fn secrets(&self, home: &mut Reader<'_>) -> Result<HomeSecrets> {
+        Ok(HomeSecrets {
+            keys: match self.key {
+                Some(_) => None,
+                None => Some(stored_keys(home, &self.encryption)?),
+            },
+            tenant_maps: StoredMapSecret::read(home, &self.encryption)?,
         })
+    }
+
+    fn with(self, secrets: HomeSecrets) -> Self {
+        let (key, followed) = match secrets.keys {
+            Some(keys) => (keys.first().cloned(), keys),
+            None => (self.key, self.followed),
+        };
+        Self {
+            key,
+            followed,
+            tenant_map_secret: Some(secrets.tenant_maps),
+            ..self
+        }
     }
 }
 
@@ -155,22 +172,16 @@ impl AuditLog {
     ) -> Result<Vec<LedgerReport>> {
         let options = VerifyOptions {
             encryption: self.settings.encryption.clone(),
-            tenant_map_secret: self
-                .home_store
-                .read(|reader| StoredMapSecret::read(reader, &self.settings.encryption).map(Some))?,
             head_keys: self.home_store.read(|reader| {
                 head_key(reader, &options.head_keys, &self.settings.encryption).map(Vec::from_iter)
             })?,
             ..options.clone()
         };
         self.store.query(|reader| {
-            let ledgers = reader.stored_ledgers(options.project_id)?;
-            let stored = || {
-                self.home_store
-                    .read(|home| stored_keys(home, &options.encryption))
-            };
-            let options = options.clone().with_keys(stored)?;
-            verify_ledgers(reader, &ledgers, &options, progress)
+            let found = FoundLedgers::read(reader, &options)?;
+            let secrets = self.home_store.read(|home| options.secrets(home))?;
+            let options = options.clone().with(secrets);
+            verify_ledgers(reader, &found, &options, progress)
         })
     }
 }
@@ -194,17 +205,14 @@ pub fn verify_deployment(
             Some(_) => None,
             None => Some(ListedProjects::read(reader)?),
         };
-        let tenant_map_secret = StoredMapSecret::read(reader, &options.encryption)?;
         let head_key = head_key(reader, &options.head_keys, &options.encryption)?;
         Ok::<_, AppError>(Home {
             placed,
             listed,
-            tenant_map_secret,
             head_key,
         })
     })?;
     let options = VerifyOptions {
-        tenant_map_secret: Some(home.tenant_map_secret),
         head_keys: Vec::from_iter(home.head_key),
         ..options.clone()
     };
@@ -214,10 +222,10 @@ pub fn verify_deployment(
             continue;
         }
         let mut of_cell = inspect(&cell.url, |reader| {
-            let ledgers = reader.stored_ledgers(options.project_id)?;
-            let stored = || inspect(url, |home| stored_keys(home, &options.encryption));
-            let options = options.clone().with_keys(stored)?;
-            verify_ledgers(reader, &ledgers, &options, progress)
+            let found = FoundLedgers::read(reader, &options)?;
+            let secrets = inspect(url, |home| options.secrets(home))?;
+            let options = options.clone().with(secrets);
+            verify_ledgers(reader, &found, &options, progress)
         })?;
         if let Some(listed) = &home.listed {
             let later = inspect(url, ListedProjects::read)?;
@@ -277,7 +285,6 @@ struct Home {
     placed: Option<CellId>,
     /// The list of projects, if all are verified.
     listed: Option<ListedProjects>,
-    tenant_map_secret: StoredMapSecret,
     /// The key of the heads of all cells.
     head_key: Option<HeadKey>,
 }
@@ -292,14 +299,32 @@ pub fn verify_log(
     options: &VerifyOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<LedgerReport>> {
-    let ledgers = reader.stored_ledgers(options.project_id)?;
-    verify_ledgers(reader, &ledgers, options, progress)
+    let found = FoundLedgers::read(reader, options)?;
+    verify_ledgers(reader, &found, options, progress)
+}
+
+/// The heads of the ledgers, with their checkpoints and maps. The keys and the secret of the maps are read afterwards: the first
+/// event has a key made, the first proof of a tenant the secret, and a rotation another key.
+struct FoundLedgers {
+    ledgers: Vec<StoredLedger>,
+    maps: Vec<Option<StoredTenantMap>>,
+}
+
+impl FoundLedgers {
+    fn read(reader: &mut Reader<'_>, options: &VerifyOptions) -> Result<Self> {
+        let ledgers = reader.stored_ledgers(options.project_id)?;
+        let maps = ledgers.iter().map(|ledger| reader.tenant_map(ledger.ledger_id));
+        Ok(Self {
+            maps: maps.collect::<Result<_, _>>()?,
+            ledgers,
+        })
+    }
 }
 
 /// [`verify_log`] for these ledgers.
 fn verify_ledgers(
     reader: &mut Reader<'_>,
-    ledgers: &[StoredLedger],
+    FoundLedgers { ledgers, maps }: &FoundLedgers,
     options: &VerifyOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<LedgerReport>> {
@@ -324,8 +349,8 @@ fn verify_ledgers(
         progress,
     };
     let mut reports = Vec::with_capacity(ledgers.len());
-    for ledger in ledgers {
-        reports.push(verification.ledger(reader, ledger)?);
+    for (ledger, map) in ledgers.iter().zip(maps) {
+        reports.push(verification.ledger(reader, ledger, map.clone())?);
     }
     reports.extend(verification.gone(ledgers));
     Ok(reports)
@@ -391,7 +416,12 @@ struct Verification<'a> {
 }
 
 impl<'a> Verification<'a> {
-    fn ledger(&mut self, reader: &mut Reader<'_>, ledger: &StoredLedger) -> Result<LedgerReport> {
+    fn ledger(
+        &mut self,
+        reader: &mut Reader<'_>,
+        ledger: &StoredLedger,
+        tenant_map: Option<StoredTenantMap>,
+    ) -> Result<LedgerReport> {
         let size = ledger.size.max(0).unsigned_abs();
         let name = format!("{}/{}", ledger.project_id, ledger.environment);
         let stored = ledger.checkpoint.as_ref().map(|row| self.open(&name, &row.note));
@@ -408,7 +438,6 @@ impl<'a> Verification<'a> {
         let nothing = AnchoredLog::default();
         let anchored = self.options.anchored.get(&name).unwrap_or(&nothing);
         let sizes = sizes.chain(anchored.heads.iter().map(|anchored| anchored.head.size));
-        let tenant_map = reader.tenant_map(ledger.ledger_id)?;
         let sizes = sizes.chain(unsigned.iter().map(|head| head.size));
         let sizes = sizes.chain([signed.unwrap_or(0)]);
         let mut walk = Walk::new(reader, ledger, size, self.head_key.as_ref(), sizes);

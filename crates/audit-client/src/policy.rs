@@ -62,12 +62,12 @@ fn told(error: &Error) -> Option<Duration> {
     error.api()?.retry_after
 }
 
-/// 5xx, no or no readable response, and a 429 that says when.
+/// 5xx, no or no readable response, a 408, and a 429 that says when.
 fn is_retryable(error: &Error) -> bool {
     match error {
         Error::Network { .. } => true,
         Error::Api(error) => match error.status {
-            Some(500..) => true,
+            Some(408 | 500..) => true,
             Some(429) => error.retry_after.is_some(),
             _ => false,
         },

@@ -53,12 +53,12 @@ class RetryPolicy:
 
 
 def is_retryable(error: AuditError) -> bool:
-    """5xx, no or no readable response, and a 429 that says when."""
+    """5xx, no or no readable response, a 408, and a 429 that says when."""
     if isinstance(error, NetworkError):
         return True
     if not isinstance(error, ApiError) or error.status is None:
         return False
-    return error.status >= 500 or (error.status == 429 and error.retry_after is not None)
+    return error.status >= 500 or error.status == 408 or (error.status == 429 and error.retry_after is not None)
 
 
 def stays_in_spool(error: AuditError) -> bool:
