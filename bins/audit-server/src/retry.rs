@@ -164,10 +164,11 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn network_failures_and_5xx_are_attempted_five_times() {
+    fn network_failures_5xx_and_408_are_attempted_five_times() {
         assert_eq!(attempts(network_failure).0, 5);
         assert_eq!(attempts(|| Err(Error::HostNotFound)).0, 5);
         assert_eq!(attempts(|| reply(500, None)).0, 5);
+        assert_eq!(attempts(|| reply(408, None)).0, 5);
         assert_eq!(attempts(|| reply(503, Some("1"))).0, 5);
         assert_eq!(
             attempts(|| reply(503, Some("soon"))).0,
@@ -185,7 +186,7 @@ pub(crate) mod tests {
 
     #[test]
     fn every_other_outcome_is_final() {
-        for status in [200, 201, 301, 400, 401, 403, 404, 408, 409, 413] {
+        for status in [200, 201, 301, 400, 401, 403, 404, 409, 413] {
             assert_eq!(attempts(|| reply(status, Some("1"))).0, 1, "{status}");
         }
         assert_eq!(attempts(|| Err(Error::BadUri("nonsense".to_owned()))).0, 1);

@@ -126,6 +126,17 @@ pub(crate) use {
     select_for_update, select_skip_locked,
 };
 
+/// Fails while another process has the database open: on PostgreSQL to write, on SQLite at all.
+///
+/// # Errors
+/// [`StoreError::InUse`]; when the database cannot be reached.
+pub fn require_unused(url: &DatabaseUrl) -> Result<()> {
+    match url {
+        DatabaseUrl::Sqlite(path) => sqlite::connection::require_unused(path),
+        DatabaseUrl::Postgres(url) => postgres::connection::require_unused(url),
+    }
+}
+
 /// An open database.
 pub(crate) enum Database {
     /// Embedded.

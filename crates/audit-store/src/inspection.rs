@@ -11,7 +11,6 @@ use crate::schema::{alerts, ledgers, log_checkpoints, log_tiles};
 use crate::search::verification::IndexReport;
 use crate::store::{StoredHeadKey, stored_head_key};
 use crate::tree::{CheckpointRow, TreeSession};
-use crate::{postgres, sqlite};
 use audit_alerts::Alert;
 use audit_domain::{ContentHash, ContentSalt, LogName, Month, ProjectId, Timestamp};
 use audit_ledger::HeadKey;
@@ -191,17 +190,6 @@ pub fn inspect<T, E: From<StoreError>>(
 ) -> Result<T, E> {
     let mut session = Database::existing(url)?.open_inspector()?;
     work(&mut Reader::new(&mut session))
-}
-
-/// Fails while another process has the database open: on PostgreSQL to write, on SQLite at all.
-///
-/// # Errors
-/// [`StoreError::InUse`]; when the database cannot be reached.
-pub fn require_unused(url: &DatabaseUrl) -> Result<()> {
-    match url {
-        DatabaseUrl::Sqlite(path) => sqlite::connection::require_unused(path),
-        DatabaseUrl::Postgres(url) => postgres::connection::require_unused(url),
-    }
 }
 
 #[expect(

@@ -121,7 +121,7 @@ pub use configuration::{
     WebhookRow, WebhookSecretRow,
 };
 pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, OpenSecret, SourceLedger};
-pub use database::{DatabaseUrl, DatabaseUrlError};
+pub use database::{DatabaseUrl, DatabaseUrlError, require_unused};
 pub use deliveries::{
     AfterAttempt, AlertLedgers, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, LeasedDelivery,
     PendingCount, ReadyWebhook,
@@ -131,9 +131,7 @@ pub use events::{
     EventPage, EventQuery, EventSummary, FetchSize, FrequentValues, LoggedEvent, PAGE_BYTES_MAX,
     SummaryBucket, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX,
 };
-pub use inspection::{
-    LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, require_unused, verify_index,
-};
+pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
 pub use ledgers::LedgerCount;
 pub use migrate::{MigrationWork, PendingMigration, SchemaComparison, compare_schema};
 pub use purge::GroupKey;
