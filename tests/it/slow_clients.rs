@@ -251,7 +251,7 @@ fn responses_that_are_not_read_fill_the_share_of_their_reader_alone(database: Da
     // A second token of the tenant has no share of its own.
     let refused = page(stalled.viewer("tenant-1", "full")).expect_error(503, "unavailable");
     assert!(refused.header("retry-after").is_some());
-    // What is left to the rest of the organization.
+    // Other readers of the organization still get their pages.
     assert_eq!(
         page(stalled.project()).expect_status(200).list("events").len(),
         18

@@ -293,8 +293,9 @@ impl<P: Policy> Presented<P> {
     /// the present configuration.
     pub fn cached_owner(&self) -> Option<CredentialOwner> {
         let (principal, _) = self.cached_principal(&self.service.directory)?;
-        admit::<P>(principal.clone()).ok()?;
-        Some(CredentialOwner::of(&principal))
+        let owner = CredentialOwner::of(&principal);
+        admit::<P>(principal).ok()?;
+        Some(owner)
     }
 
     /// [`Self::identify`] without the database: the proof, and the version of the configuration that it belongs to. `None`

@@ -130,9 +130,8 @@ impl AuditLog {
             expires_at: ends.into_iter().flatten().min(),
             ..old.limits.clone()
         };
-        // Otherwise the new key would be narrower than the one that clients use.
-        let is_narrower = limits.networks.is_none() && maker.networks.is_some();
-        if is_narrower || limits.clone().within(&maker).is_err() {
+        // Neither wider than its maker nor narrower than the key that clients use.
+        if limits.clone().within(&maker).as_ref() != Ok(&limits) {
             return Err(AppError::Forbidden(
                 "the key may be used from networks that the key which rotates it may not be used from"
                     .to_owned(),

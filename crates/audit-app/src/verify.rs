@@ -61,36 +61,20 @@ pub struct VerifyOptions {
     pub tenant_map_secret: Option<StoredMapSecret>,
 }
 
-/// What authenticates the ledgers, as the home cell has it.
-struct HomeSecrets {
-    /// None where a key from a trusted source is given.
-    keys: Option<Vec<VerifierKey>>,
-    tenant_maps: StoredMapSecret,
-}
-
 impl VerifyOptions {
-    /// Reads what authenticates the ledgers.
-    fn secrets(&self, home: &mut Reader<'_>) -> Result<HomeSecrets> {
-        Ok(HomeSecrets {
-            keys: match self.key {
-                Some(_) => None,
-                None => Some(stored_keys(home, &self.encryption)?),
-            },
-            tenant_maps: StoredMapSecret::read(home, &self.encryption)?,
-        })
-    }
-
-    fn with(self, secrets: HomeSecrets) -> Self {
-        let (key, followed) = match secrets.keys {
-            Some(keys) => (keys.first().cloned(), keys),
-            None => (self.key, self.followed),
+    /// With what authenticates the ledgers of all cells, as the home cell has it: the key of the heads, the secret of the maps, and the
+    /// keys of the log unless one from a trusted source is given.
+    fn with_secrets_of(&self, home: &mut Reader<'_>) -> Result<Self> {
+        let mut options = Self {
+            head_keys: Vec::from_iter(head_key(home, &self.head_keys, &self.encryption)?),
+            tenant_map_secret: Some(StoredMapSecret::read(home, &self.encryption)?),
+            ..self.clone()
         };
-        Self {
-            key,
-            followed,
-            tenant_map_secret: Some(secrets.tenant_maps),
-            ..self
+        if options.key.is_none() {
+            options.followed = stored_keys(home, &self.encryption)?;
+            options.key = options.followed.first().cloned();
         }
+        Ok(options)
     }
 }
 
@@ -172,15 +156,11 @@ impl AuditLog {
     ) -> Result<Vec<LedgerReport>> {
         let options = VerifyOptions {
             encryption: self.settings.encryption.clone(),
-            head_keys: self.home_store.read(|reader| {
-                head_key(reader, &options.head_keys, &self.settings.encryption).map(Vec::from_iter)
-            })?,
             ..options.clone()
         };
         self.store.query(|reader| {
             let found = FoundLedgers::read(reader, &options)?;
-            let secrets = self.home_store.read(|home| options.secrets(home))?;
-            let options = options.clone().with(secrets);
+            let options = self.home_store.read(|home| options.with_secrets_of(home))?;
             verify_ledgers(reader, &found, &options, progress)
         })
     }
@@ -205,26 +185,16 @@ pub fn verify_deployment(
             Some(_) => None,
             None => Some(ListedProjects::read(reader)?),
         };
-        let head_key = head_key(reader, &options.head_keys, &options.encryption)?;
-        Ok::<_, AppError>(Home {
-            placed,
-            listed,
-            head_key,
-        })
+        Ok::<_, AppError>(Home { placed, listed })
     })?;
-    let options = VerifyOptions {
-        head_keys: Vec::from_iter(home.head_key),
-        ..options.clone()
-    };
     let mut reports = Vec::new();
     for cell in &cells {
         if home.placed.is_some_and(|placed| placed != cell.id) {
             continue;
         }
         let mut of_cell = inspect(&cell.url, |reader| {
-            let found = FoundLedgers::read(reader, &options)?;
-            let secrets = inspect(url, |home| options.secrets(home))?;
-            let options = options.clone().with(secrets);
+            let found = FoundLedgers::read(reader, options)?;
+            let options = inspect(url, |home| options.with_secrets_of(home))?;
             verify_ledgers(reader, &found, &options, progress)
         })?;
         if let Some(listed) = &home.listed {
@@ -285,8 +255,6 @@ struct Home {
     placed: Option<CellId>,
     /// The list of projects, if all are verified.
     listed: Option<ListedProjects>,
-    /// The key of the heads of all cells.
-    head_key: Option<HeadKey>,
 }
 
 /// Verifies ledgers directly in the database. Calls `progress` with the number of verified events and the total. Ignores

@@ -6,7 +6,6 @@ mod routing;
 mod watching;
 
 use audit_tests::{Database, DatabaseKind, Organization, Server, command_line_on};
-use std::ops::Deref;
 
 /// A home cell that two servers serve.
 struct Cells {
@@ -40,23 +39,9 @@ impl Cells {
         assert!(verified.contains(&expected), "{verified}");
         command_line_on(&self.database, &["index", "verify"]).success();
     }
-}
 
-/// A deployment with the home cell and the cells `near` and `far`. Two servers were started before the cells were created.
-struct Deployment {
-    home: Cells,
-}
-
-impl Deref for Deployment {
-    type Target = Cells;
-
-    fn deref(&self) -> &Cells {
-        &self.home
-    }
-}
-
-impl Deployment {
-    /// `None` where there is no PostgreSQL, and the test passes.
+    /// A deployment with the home cell and the cells `near` and `far`. Two servers were started before the cells were created. `None`
+    /// where there is no PostgreSQL, and the test passes.
     fn create() -> Option<Self> {
         Self::create_with(&audit_tests::webhook_environment())
     }
@@ -69,7 +54,7 @@ impl Deployment {
         let home = Cells::serve(Database::create(DatabaseKind::Postgres), settings);
         home.cells(&["create", "near"]);
         home.cells(&["create", "far"]);
-        Some(Self { home })
+        Some(home)
     }
 
     /// The rows of a table in each cell: home, near, far.

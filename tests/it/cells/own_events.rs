@@ -1,6 +1,6 @@
 //! The service's own events are in the log of the project that a change concerns, whatever cell has it.
 
-use super::Deployment;
+use super::Cells;
 use audit_tests::{Client, Organization, command_line_on};
 use serde_json::json;
 
@@ -33,7 +33,7 @@ const CHANGES: [&str; 4] = [
 
 #[test]
 fn a_change_is_an_event_in_the_cell_of_its_project() {
-    let Some(deployment) = Deployment::create_with(&[("AUDIT_SELF_AUDIT", "on")]) else {
+    let Some(deployment) = Cells::create_with(&[("AUDIT_SELF_AUDIT", "on")]) else {
         return;
     };
     for cell in ["home", "near", "far"] {

@@ -1,6 +1,6 @@
 //! Requests run in the cell of their project.
 
-use super::Deployment;
+use super::Cells;
 use audit_tests::process::Exit;
 use audit_tests::{
     Database, DatabaseKind, Deadline, Organization, Server, Stream, claim_token, command_line_on, event,
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 #[test]
 fn a_project_has_its_events_in_its_cell_and_nowhere_else() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     for (index, cell) in ["home", "near", "far"].into_iter().enumerate() {
@@ -45,7 +45,7 @@ fn a_project_has_its_events_in_its_cell_and_nowhere_else() {
 
 #[test]
 fn projects_and_keys_of_an_organization_are_listed_over_all_cells() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     let organization = deployment.organization_in("home");
@@ -113,7 +113,7 @@ fn projects_and_keys_of_an_organization_are_listed_over_all_cells() {
 
 #[test]
 fn a_project_is_accessible_to_its_own_organization_only() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     let (one, other) = (
@@ -141,7 +141,7 @@ fn a_project_is_accessible_to_its_own_organization_only() {
 
 #[test]
 fn a_plan_is_changed_in_all_cells_also_after_an_interruption() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     let organization = deployment.organization_in("far");
@@ -174,7 +174,7 @@ fn a_plan_is_changed_in_all_cells_also_after_an_interruption() {
 
 #[test]
 fn a_stream_is_claimed_once_by_a_project_of_another_cell() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     let organization = deployment.organization_in("far");
@@ -227,7 +227,7 @@ fn a_stream_is_claimed_once_by_a_project_of_another_cell() {
 
 #[test]
 fn a_cell_that_cannot_be_reached_costs_only_its_own_projects() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     let (near, far) = (
@@ -265,7 +265,7 @@ fn a_cell_that_cannot_be_reached_costs_only_its_own_projects() {
 
 #[test]
 fn logs_of_all_cells_are_verified() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     for cell in ["home", "near", "far"] {
@@ -296,7 +296,7 @@ fn logs_of_all_cells_are_verified() {
 
 #[test]
 fn cells_are_listed_and_mistakes_are_refused() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     deployment.organization_in("near").project().store(event());
@@ -337,7 +337,7 @@ fn cells_are_listed_and_mistakes_are_refused() {
 
 #[test]
 fn the_schema_of_every_cell_is_compared() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     let check = || command_line_on(&deployment.database, &["db", "check", "--json"]);

@@ -1,13 +1,13 @@
 //! What the operator sees of cells: metrics, readiness and `doctor`.
 
-use super::Deployment;
+use super::Cells;
 use audit_tests::process::Exit;
 use audit_tests::{Server, command_line_on, command_line_with, event};
 use serde_json::Value;
 
 #[test]
 fn a_forged_head_counts_whatever_cell_has_it() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     let server = &deployment.servers[0];
@@ -41,7 +41,7 @@ fn a_forged_head_counts_whatever_cell_has_it() {
 
 #[test]
 fn doctor_says_once_what_is_true_of_all_cells_of_a_server() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     deployment.database.execute(
@@ -67,7 +67,7 @@ fn doctor_says_once_what_is_true_of_all_cells_of_a_server() {
 /// A server of Citus fails over and loses its last commits: the cell does not have what the list of projects has, or the reverse.
 #[test]
 fn what_a_cell_has_lost_is_unavailable_and_never_unknown() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     let organization = deployment.organization_in("far");
@@ -120,7 +120,7 @@ fn what_a_cell_has_lost_is_unavailable_and_never_unknown() {
 
 #[test]
 fn a_log_of_a_project_that_is_not_listed_is_found() {
-    let Some(deployment) = Deployment::create() else {
+    let Some(deployment) = Cells::create() else {
         return;
     };
     let organization = deployment.organization_in("far");

@@ -78,7 +78,7 @@ pub(super) fn projects(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
             finding(
                 Severity::Error,
                 format!("{count} projects {what}"),
-                "`audit-server log verify` names them: a server has lost commits, or somebody has deleted rows",
+                "run `audit-server log verify`, which names them: commits were lost in a failover, or rows were deleted",
             )
         })
     };

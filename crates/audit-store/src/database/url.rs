@@ -124,21 +124,6 @@ impl FromStr for DatabaseUrl {
     }
 }
 
-impl DatabaseUrl {
-    /// Whether the URL has a password.
-    pub fn has_password(&self) -> bool {
-        let Self::Postgres(url) = self else {
-            return false;
-        };
-        let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
-        let user = address
-            .split_once("://")
-            .and_then(|(_, rest)| rest.rsplit_once('@'));
-        user.is_some_and(|(user, _)| user.contains(':'))
-            || parameters.split('&').any(|one| one.starts_with("password="))
-    }
-}
-
 /// Without the password, so that it can be printed.
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -244,25 +229,6 @@ mod tests {
         for name in ["", "1a", "A", "a-b", "a;b", "a%20b", "pg_cell", &too_long] {
             let parsed = format!("postgres://h/d?schema={name}").parse::<DatabaseUrl>();
             assert_eq!(parsed, Err(DatabaseUrlError), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_password_is_recognised() {
-        let has = |url: &str| url.parse::<DatabaseUrl>().expect(url).has_password();
-        for url in [
-            "postgres://u:p@h/d",
-            "postgres://h/d?a=b&password=p",
-            "postgresql://:p@h1,h2:5/d",
-        ] {
-            assert!(has(url), "{url}");
-        }
-        for url in [
-            "postgres://u@h:5/d",
-            "postgres://h:5/d?passfile=p",
-            "sqlite:a:b@c",
-        ] {
-            assert!(!has(url), "{url}");
         }
     }
 
