@@ -23,12 +23,13 @@ def free_port():
 class Server:
     """One PostgreSQL server in a directory of its own."""
 
-    def __init__(self, folder, name, addresses=("127.0.0.1",)):
+    def __init__(self, folder, name, addresses=("127.0.0.1",), settings=None):
         self.user = processes.database_user()
         self.folder = os.path.join(folder, name)
         self.data = os.path.join(self.folder, "data")
         self.log = os.path.join(folder, f"{name}.log")
         self.addresses = addresses
+        self.settings = {**SETTINGS, **(settings or {})}
         self.port = free_port()
         self.process = None
         os.mkdir(self.folder)
@@ -52,7 +53,7 @@ class Server:
 
     def start(self):
         command = [processes.program("postgres"), "-D", self.data, "-k", self.folder, "-p", str(self.port)]
-        settings = {**SETTINGS, "listen_addresses": ",".join(self.addresses)}
+        settings = {**self.settings, "listen_addresses": ",".join(self.addresses)}
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         environment = {**os.environ, "LC_ALL": "C"}
@@ -107,10 +108,10 @@ class Server:
 class Pair:
     """A primary and a standby that change roles."""
 
-    def __init__(self, folder, is_synchronous=True):
+    def __init__(self, folder, is_synchronous=True, settings=None):
         self.is_synchronous = is_synchronous
-        self.primary = Server(folder, "first")
-        self.standby = Server(folder, "second")
+        self.primary = Server(folder, "first", settings=settings)
+        self.standby = Server(folder, "second", settings=settings)
         self.primary.create()
         self.primary.start()
         self.primary.wait_ready()

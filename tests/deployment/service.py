@@ -91,6 +91,8 @@ class Node:
         self.binary = binary
         self.url = url
         self.log = os.path.join(folder, f"{self.name}.log")
+        # Several nodes on one machine need a state directory each.
+        self.state = f"{self.log}.state"
         self.namespace = namespace
         self.settings = settings or {}
         self.authority = authority
@@ -104,8 +106,7 @@ class Node:
         if self.namespace:
             command = self.namespace.command(command)
         begin = os.path.getsize(self.log) if os.path.exists(self.log) else 0
-        # Several nodes on one machine need a state directory each.
-        settings = {**environment(self.url), "AUDIT_STATE_DIR": f"{self.log}.state", **self.settings}
+        settings = {**environment(self.url), "AUDIT_STATE_DIR": self.state, **self.settings}
         self.process = processes.start(command, self.log, environment=settings)
 
         def listening():
@@ -172,6 +173,22 @@ def create_redaction_rule(node, master_key, project):
     """A rule that changes no event without that word."""
     rule = {"type": "pattern", "name": "zebra", "pattern": "zebra"}
     post(node, master_key, f"/api/v1/redaction/rules?project_id={project}", rule)
+
+
+def store_event(node, key):
+    """The status of a request that stores an event. None without a response."""
+    body = json.dumps({"action": "drill.tried", "category": "system", "tenant_id": "drill", "actor": {"id": "drill", "type": "service"}})
+    try:
+        return Connection(node).request("POST", "/api/v1/events", key, body)[0]
+    except Unanswered:
+        return None
+
+
+def delete(node, key, path):
+    """Raises unless the response is 200."""
+    status, response = Connection(node, timeout=CHANGE_SECONDS_MAX).request("DELETE", path, key)
+    if status != 200:
+        raise RuntimeError(f"DELETE {path}: {status} {response[:300]}")
 
 
 def post(node, key, path, body):

@@ -11,8 +11,13 @@ from service import Connection, environment
 PAGE_EVENTS = 200
 # Nodes look for logs that a dead node left unsigned once a minute.
 CATCH_UP_SECONDS_MAX = 120
-# What `log verify` finds where a log goes on and is not signed.
-UNSIGNED = "they were received and not signed in time"
+# What `log verify` may find where a database has lost commits: logs that go on and are not signed, and projects that the directory or the
+# cell has lost.
+LOST = {
+    "they were received and not signed in time",
+    "the list of projects has the project, and its cell does not have the log",
+    "the cell has the log, and the list of projects does not have the project there",
+}
 
 
 class Feed:
@@ -63,6 +68,8 @@ class Checker:
             counts["not_found"] += self.missing_in_queries(connection, project)
         counts["unindexed"] = wait_for_zero(drill.unindexed)
         counts["unsigned"] = wait_for_zero(partial(self.unsigned, drill.url()) if everything else drill.unsigned)
+        if counts["lost"] and not any(has_findings(verify(self.binary, drill.url(), other.state)) for other in drill.nodes):
+            raise RuntimeError(f"{counts['lost']} events were lost, and log verify finds nothing on any node")
         counts["changed"] += len(self.record.problems)
         return counts
 
@@ -104,19 +111,29 @@ class Checker:
         After a failover that lost signed events, a node signs nothing that contradicts what it has signed: those logs need
         `log new-name`. That later events are not signed is then no fault.
         """
-        command = [self.binary, "log", "verify", "--json"]
-        finished = subprocess.run(
-            command, env=environment(url), capture_output=True, text=True, check=False
-        )
-        if finished.returncode not in (0, 1):
-            raise RuntimeError(f"log verify: exit code {finished.returncode}: {finished.stderr}")
-        ledgers = json.loads(finished.stdout)["ledgers"]
-        problems = {finding["problem"] for ledger in ledgers for finding in ledger["findings"]}
-        if self.record.loses and problems <= {UNSIGNED}:
+        ledgers = verify(self.binary, url)
+        found = {finding["problem"] for ledger in ledgers for finding in ledger["findings"]}
+        if self.record.loses and found <= LOST:
             return 0
-        if problems:
-            raise RuntimeError(f"log verify: {problems}: {finished.stdout}")
+        if found:
+            raise RuntimeError(f"log verify: {found}: {ledgers}")
         return sum(ledger["events"] - (ledger["signed"] or 0) for ledger in ledgers)
+
+
+def verify(binary, url, state=None):
+    """The logs of the report of `log verify`, with what the node remembers that has its state in this directory."""
+    settings = {"AUDIT_STATE_DIR": state} if state else {}
+    command = [binary, "log", "verify", "--json"]
+    finished = subprocess.run(
+        command, env={**environment(url), **settings}, capture_output=True, text=True, check=False
+    )
+    if finished.returncode not in (0, 1):
+        raise RuntimeError(f"log verify: exit code {finished.returncode}: {finished.stderr}")
+    return json.loads(finished.stdout)["ledgers"]
+
+
+def has_findings(ledgers):
+    return any(ledger["findings"] for ledger in ledgers)
 
 
 def wait_for_zero(count):

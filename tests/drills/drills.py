@@ -7,6 +7,9 @@ import subprocess
 import threading
 import time
 
+import balancer
+import check
+import citus
 import network
 import patroni
 import postgres
@@ -51,6 +54,8 @@ class Drill:
     # Whether acknowledged events may be lost.
     loses = False
     nodes_count = NODES
+    # Settings of the nodes.
+    settings = None
 
     def __init__(self, folder, binary, seconds):
         self.folder = folder
@@ -76,7 +81,15 @@ class Drill:
         for number in range(self.nodes_count):
             namespace = self.namespaces[number] if self.namespaces else None
             url = self.node_url(number)
-            self.nodes.append(service.Node(number, self.binary, url, self.folder, namespace))
+            self.nodes.append(service.Node(number, self.binary, url, self.folder, namespace, self.settings))
+
+    def start_nodes(self):
+        for node in self.nodes:
+            node.start()
+
+    def addresses(self):
+        """What clients write to: nodes, or what stands for them."""
+        return self.nodes
 
     def start_database(self):
         links = [namespace.database.outside for namespace in self.namespaces]
@@ -105,7 +118,7 @@ class Drill:
         raise NotImplementedError
 
     def wait_for_all(self, load):
-        load.wait_for(range(self.nodes_count), WARM_UP_REQUESTS)
+        load.wait_for(range(len(self.addresses())), WARM_UP_REQUESTS)
 
     def unindexed(self):
         """Events that only the backlog of the index shows."""
@@ -303,13 +316,35 @@ class Failover(Drill):
 
 class FailoverLosing(Failover):
     """The same with an asynchronous standby that lacks the last commits: events and a new rule of each project. The nodes, which
-    remember them, must go on."""
+    remember them, must go on, and `log verify` must find the loss. Before the next one the logs get new names."""
 
     name = "failover-losing"
     loses = True
 
+    def cycle(self, number, load):
+        if number > 0:
+            self.name_logs_anew()
+            self.wait_for_all(load)
+        return super().cycle(number, load)
+
     def fail_over(self, load):
         self.pair.fail_over_with_loss(lambda: self.change(load))
+
+    def command(self, *arguments):
+        return processes.run([self.binary, *arguments], environment=service.environment(self.url()))
+
+    def stored(self):
+        return int(self.primary().query("SELECT sum(size) FROM ledgers")[0][0])
+
+    def signed(self):
+        return int(self.primary().query("SELECT coalesce(sum(size), 0) FROM log_checkpoints")[0][0])
+
+    def name_logs_anew(self):
+        """As the guide says: with the nodes stopped."""
+        for node in self.nodes:
+            node.end()
+        self.command("log", "new-name")
+        Drill.start_nodes(self)
 
     def change(self, load):
         master_key, projects = self.administration
@@ -317,6 +352,144 @@ class FailoverLosing(Failover):
             service.create_redaction_rule(self.nodes[0], master_key, project)
         # Each node stores with the new rule, and so remembers it.
         self.wait_for_all(load)
+        stored = self.stored()
+        # What no node has signed or seen signed can be lost without a trace.
+        processes.wait_until(lambda: self.signed() >= stored, 60, "what is stored is signed")
+
+
+class CitusFailoverLosing(FailoverLosing):
+    """The same on Citus, with a cell on each worker: the coordinator and the workers go back in turn, each alone. What was created and
+    revoked in the lost time is served by one cell or by none, and `log verify` names what is gone. Then the logs get new names, as
+    docs/backup.md says, and go on."""
+
+    name = "citus-failover-losing"
+    is_by_hand = True
+    obstacle = staticmethod(citus.obstacle)
+
+    def __init__(self, folder, binary, seconds):
+        super().__init__(folder, binary, seconds)
+        self.cluster = None
+        # What a failover may lose: a project, its key, and a key of it that was revoked.
+        self.created = None
+
+    def start_database(self):
+        self.cluster = citus.Cluster(self.folder)
+        self.pair = self.cluster.pairs[0]
+
+    def start_nodes(self):
+        super().start_nodes()
+        for name in ("a", "b"):
+            self.command("db", "cells", "create", name)
+        self.command("db", "cells", "place", "a", "b")
+
+    def unindexed(self):
+        return self.sum("end_seq - first_seq", "event_backlog")
+
+    def unsigned(self):
+        return self.stored() - self.signed()
+
+    def stored(self):
+        return self.sum("size", "ledgers")
+
+    def signed(self):
+        return self.sum("size", "log_checkpoints")
+
+    def sum(self, column, table):
+        """Of all cells: the coordinator reads from the workers."""
+        statements = [f"SELECT coalesce(sum({column}), 0) FROM {schema}.{table}" for schema in ("public", "cell_a", "cell_b")]
+        return sum(int(self.primary().query(statement)[0][0]) for statement in statements)
+
+    def cycle(self, number, load):
+        if number > 0:
+            self.name_logs_anew()
+            self.wait_for_all(load)
+        server = number % len(self.cluster.pairs)
+        self.cluster.fail_over_with_loss(server, lambda: self.change(load))
+        remark = f"{'the coordinator' if server == 0 else f'worker {server}'} went back"
+        disturbance = Disturbance(range(NODES), remark)
+        self.wait_for_all(load)
+        self.cluster.pairs[server].attach_standby()
+        self.wait_for_all(load)
+        disturbance.remark += f"; {self.look(server)}"
+        return disturbance
+
+    def change(self, load):
+        """Creates a project, with one key that stays and one that is revoked."""
+        master_key, _ = self.administration
+        project, key = service.create_project(self.nodes[0], master_key, "created")
+        body = {"project_id": project, "type": "project", "name": "revoked"}
+        revoked = service.post(self.nodes[0], master_key, "/api/v1/keys", body)
+        service.store_event(self.nodes[1], key)
+        service.delete(self.nodes[0], master_key, f"/api/v1/keys/{revoked['id']}")
+        self.created = (project, key, revoked["key"])
+        super().change(load)
+
+    def look(self, server):
+        """What is left of the project of `change`. Raises if it is served by halves, or has gone without a word."""
+        master_key, _ = self.administration
+        project, key, revoked = self.created
+        projects = service.Connection(self.nodes[2]).get("/api/v1/projects", master_key)["projects"]
+        listed = any(found["id"] == project for found in projects)
+        statuses = {service.store_event(node, key) for node in self.nodes}
+        of_revoked = {service.store_event(node, revoked) for node in self.nodes}
+        # A cell that has lost the project says so; a directory that has lost it does not know the key.
+        allowed = ({201}, {503}) if listed else ({401},)
+        if statuses not in allowed or of_revoked not in ({401}, {503}):
+            raise RuntimeError(f"listed: {listed}; the key gets {statuses}, the revoked one {of_revoked}")
+        if listed == (server == 0):
+            raise RuntimeError(f"server {server} went back, and the project is {'' if listed else 'not '}listed")
+        if statuses != {201}:
+            ledgers = check.verify(self.binary, self.url())
+            if not any(ledger["project_id"] == project and ledger["findings"] for ledger in ledgers):
+                raise RuntimeError(f"log verify finds nothing of the project {project}: {ledgers}")
+        return f"a project created then: {statuses}, a key revoked then: {of_revoked}"
+
+    def stop(self):
+        for node in self.nodes:
+            node.stop()
+        if self.cluster:
+            self.cluster.stop()
+
+
+class Rolling(Drill):
+    """Each node in turn is stopped as an operator does and started again, behind HAProxy. Clients know its address alone, and
+    none of their requests may be broken or refused."""
+
+    name = "rolling"
+    # Some health checks of the balancer.
+    settings = {"AUDIT_DRAIN_SECONDS": "2"}
+
+    def __init__(self, folder, binary, seconds):
+        super().__init__(folder, binary, seconds)
+        self.balancer = None
+
+    @classmethod
+    def obstacle(cls):
+        return None if balancer.program() else "haproxy is not installed"
+
+    def start_nodes(self):
+        super().start_nodes()
+        self.balancer = balancer.Balancer(self.folder, self.nodes)
+
+    def addresses(self):
+        return [self.balancer]
+
+    def cycle(self, number, load):
+        disturbance = Disturbance([0], "each node restarted in turn, behind HAProxy")
+        for node in self.nodes:
+            node.end()
+            node.start()
+            self.balancer.wait_for(node)
+            self.wait_for_all(load)
+        disturbance.ends()
+        if load.record.refused:
+            raise RuntimeError(f"broken or refused requests: {load.record.refused}")
+        return disturbance
+
+    def stop(self):
+        super().stop()
+        if self.balancer:
+            self.balancer.stop()
 
 
 class Upgrade(Drill):
@@ -464,7 +637,7 @@ class Patroni(Drill):
             self.group.stop()
 
 
-ALL = (Upgrade, UpgradeSqlite, Kill, Freeze, FreezeSending, Cut, Restart, Failover, FailoverLosing, Patroni)
+ALL = (Upgrade, UpgradeSqlite, Kill, Freeze, FreezeSending, Cut, Restart, Failover, FailoverLosing, Rolling, Patroni, CitusFailoverLosing)
 
 
 def remove(folder):

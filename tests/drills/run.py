@@ -75,8 +75,7 @@ def run_on_new_database(kind, options, cycles):
     try:
         drill.start()
         master_key = service.create_organization(drill.binary, drill.url(), "drills")["master_key"]
-        for node in drill.nodes:
-            node.start()
+        drill.start_nodes()
         names = [f"project {number}" for number in range(options.projects)]
         projects = [service.create_project(drill.nodes[0], master_key, name) for name in names]
         drill.administration = (master_key, [project for project, _ in projects])
@@ -98,11 +97,12 @@ def run_cycles(drill, options, cycles, keys):
     results = []
     for number in cycles:
         first = number * options.writers
-        with load.Load(drill.nodes, keys, record, options.writers, first) as running:
+        nodes = range(len(drill.addresses()))
+        with load.Load(drill.addresses(), keys, record, options.writers, first) as running:
             drill.wait_for_all(running)
             started = time.monotonic()
-            running.wait_for(range(drill.nodes_count), BEFORE_REQUESTS)
-            before = record.rate(range(drill.nodes_count), started, time.monotonic()) / drill.nodes_count
+            running.wait_for(nodes, BEFORE_REQUESTS)
+            before = record.rate(nodes, started, time.monotonic()) / len(nodes)
             disturbance = drill.cycle(number, running)
             end = time.monotonic()
         gap = max(record.longest_gap(node, disturbance.begin, end) for node in disturbance.others)
