@@ -2,23 +2,35 @@
 
 mod json;
 mod members;
+mod repeats;
 
 use crate::printable::printable;
 use crate::system::SystemClock;
 use audit_domain::Clock;
 use clap::ValueEnum;
 use env_logger::{Builder, Env, Logger, WriteStyle};
+use repeats::{LeftOut, Repeats};
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Targets that are never logged, whatever `RUST_LOG` says: their lines contain webhook URLs with tokens, and whole
 /// requests.
 const SILENT_TARGETS: [&str; 3] = ["ureq", "ureq_proto", "rustls"];
 
-/// Drops [`SILENT_TARGETS`], and escapes control characters: some texts are of clients.
+/// Drops [`SILENT_TARGETS`] and what repeats, and escapes control characters: some texts are of clients.
 struct FilteredLogger {
     logger: Logger,
     format: LogFormat,
+    repeats: Repeats,
+}
+
+impl FilteredLogger {
+    fn write(&self, record: &log::Record<'_>, message: &str) {
+        let message = printable(message);
+        let mut copy = record.to_builder();
+        log::Log::log(&self.logger, &copy.args(format_args!("{message}")).build());
+    }
 }
 
 impl log::Log for FilteredLogger {
@@ -30,13 +42,24 @@ impl log::Log for FilteredLogger {
         if is_silent(record.target()) || !self.logger.matches(record) {
             return;
         }
+        let now = Instant::now();
+        for left_out in self.repeats.take_left_out(now) {
+            let LeftOut { count, cause } = left_out;
+            let mut summary = log::Record::builder();
+            let summary = summary.level(log::Level::Warn).target("audit_server");
+            self.write(
+                &summary.build(),
+                &format!("{count} more lines like this were left out: {cause}"),
+            );
+        }
         let mut message = record.args().to_string();
+        if record.level() <= log::Level::Warn && !self.repeats.admits(record.target(), &message, now) {
+            return;
+        }
         if self.format == LogFormat::Text {
             members::append(&mut message, record.key_values());
         }
-        let message = printable(&message);
-        let mut copy = record.to_builder();
-        self.logger.log(&copy.args(format_args!("{message}")).build());
+        self.write(record, &message);
     }
 
     fn flush(&self) {
@@ -88,7 +111,13 @@ pub(crate) fn start(format: LogFormat) {
     let level_max = logger.filter();
     FORMAT.get_or_init(|| format);
     // Fails only if there is a logger already.
-    if log::set_boxed_logger(Box::new(FilteredLogger { logger, format })).is_ok() {
+    if log::set_boxed_logger(Box::new(FilteredLogger {
+        logger,
+        format,
+        repeats: Repeats::default(),
+    }))
+    .is_ok()
+    {
         log::set_max_level(level_max);
     }
 }

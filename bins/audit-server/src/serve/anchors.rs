@@ -1,6 +1,7 @@
 //! The anchors of a server: their options, and the thread that makes and sends them.
 
 use crate::arguments::WebhookOptions;
+use crate::small_file;
 use anyhow::{Context, bail};
 use audit_app::{
     AnchorInterval, AnchorPlaces, AnchorWebhook, AuditLog, Bucket, BucketOptions, ObjectLock,
@@ -133,7 +134,7 @@ impl AnchorOptions {
 
 /// The root certificates of time-stamp authorities in a file.
 pub(crate) fn time_stamp_roots(file: &Path) -> anyhow::Result<TimeStampRoots> {
-    let pem = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let pem = small_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     TimeStampRoots::from_pem(&pem).context("--timestamp-ca")
 }
 
@@ -185,7 +186,7 @@ fn work(service: &Arc<AuditLog>, anchors: &Anchors, stopping: &mpsc::Receiver<()
             Ok(()) => is_failing = false,
             Err(error) if is_failing => log::debug!("cannot make or send anchors: {error}"),
             Err(error) => {
-                log::warn!("cannot make or send anchors: {error}");
+                log::warn!("cannot make or send anchors: {:#}", anyhow::Error::from(error));
                 is_failing = true;
             }
         }

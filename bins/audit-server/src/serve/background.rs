@@ -123,7 +123,7 @@ fn sign_checkpoints(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
     scan.next_at += SCAN_INTERVAL * u32::from(delay[0]) / 256;
     while pause(stopped, Duration::from_millis(CHECKPOINT_INTERVAL_MS)) {
         if let Err(error) = service.sign_checkpoints() {
-            log::warn!("cannot sign checkpoints: {error}");
+            log::warn!("cannot sign checkpoints: {:#}", anyhow::Error::from(error));
         }
         scan.step(service, Some(SETTLED_SECONDS));
     }
@@ -136,7 +136,12 @@ fn check_remembered(service: &AuditLog) {
         after = match service.check_remembered(after) {
             Ok(Some(next)) => Some(next),
             Ok(None) => return,
-            Err(error) => return log::warn!("cannot check the logs against the state file: {error}"),
+            Err(error) => {
+                return log::warn!(
+                    "cannot check the logs against the state file: {:#}",
+                    anyhow::Error::from(error)
+                );
+            }
         };
     }
 }
@@ -146,7 +151,10 @@ fn update_tenant_maps(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
     let mut wait = Duration::ZERO;
     while pause(stopped, wait) {
         let is_more = service.update_tenant_maps().unwrap_or_else(|error| {
-            log::warn!("cannot update the maps of tenants: {error}");
+            log::warn!(
+                "cannot update the maps of tenants: {:#}",
+                anyhow::Error::from(error)
+            );
             false
         });
         wait = match is_more {
@@ -186,7 +194,7 @@ impl UnsignedScan {
         }
         let after = service.sign_unsigned(self.after, settled_seconds);
         self.after = after.unwrap_or_else(|error| {
-            log::warn!("cannot look for unsigned logs: {error}");
+            log::warn!("cannot look for unsigned logs: {:#}", anyhow::Error::from(error));
             None
         });
         self.is_running = self.after.is_some();
@@ -197,7 +205,10 @@ impl UnsignedScan {
 fn record_self_audit_switch(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
     let is_stopped = || stopped.try_recv() == Err(mpsc::TryRecvError::Disconnected);
     while let Err(error) = home.record_self_audit_switch(is_stopped) {
-        log::warn!("cannot record yet that self-audit was switched on or off: {error}");
+        log::warn!(
+            "cannot record yet that self-audit was switched on or off: {:#}",
+            anyhow::Error::from(error)
+        );
         if !pause(stopped, SELF_AUDIT_RETRY_INTERVAL) {
             return;
         }
@@ -208,7 +219,7 @@ fn record_self_audit_switch(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) 
 fn follow_cells(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
     loop {
         if let Err(error) = home.refresh_cells() {
-            log::warn!("cannot read the list of cells: {error}");
+            log::warn!("cannot read the list of cells: {:#}", anyhow::Error::from(error));
         }
         if !pause(stopped, Duration::from_millis(CELLS_INTERVAL_MS)) {
             return;
@@ -223,12 +234,18 @@ fn maintain(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
     let mut next_count_at = Instant::now();
     while pause(stopped, Duration::from_secs(MAINTENANCE_INTERVAL_SECONDS)) {
         if let Err(error) = service.write_key_uses() {
-            log::warn!("cannot write the last uses of keys: {error}");
+            log::warn!(
+                "cannot write the last uses of keys: {:#}",
+                anyhow::Error::from(error)
+            );
         }
         if Instant::now() >= next_count_at {
             let started_at = Instant::now();
             if let Err(error) = service.count_pending_deliveries() {
-                log::warn!("cannot count the pending deliveries: {error}");
+                log::warn!(
+                    "cannot count the pending deliveries: {:#}",
+                    anyhow::Error::from(error)
+                );
             }
             measure(service);
             next_count_at = Instant::now() + COUNT_PAUSE_FACTOR * started_at.elapsed();
@@ -242,7 +259,7 @@ fn maintain(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
 
 fn measure(service: &AuditLog) {
     if let Err(error) = service.measure() {
-        log::warn!("cannot measure the database: {error}");
+        log::warn!("cannot measure the database: {:#}", anyhow::Error::from(error));
     }
 }
 
@@ -250,7 +267,7 @@ fn purge(service: &AuditLog) {
     match service.purge() {
         Ok(purged) if purged == Purged::default() => {}
         Ok(purged) => log::info!("purged {}", describe(purged)),
-        Err(error) => log::warn!("cannot purge expired data: {error}"),
+        Err(error) => log::warn!("cannot purge expired data: {:#}", anyhow::Error::from(error)),
     }
 }
 

@@ -45,7 +45,10 @@ impl Workers {
         self.deliveries.stop();
         stopping.join();
         if let Err(error) = self.service.sign_checkpoints() {
-            log::warn!("cannot sign the last checkpoints, another server or the next start does: {error}");
+            log::warn!(
+                "cannot sign the last checkpoints, another server or the next start does: {:#}",
+                anyhow::Error::from(error)
+            );
         }
         if let Some(witnessing) = self.witnessing {
             witnessing.stop();
@@ -89,7 +92,7 @@ impl CellWorkers {
 /// Starts the threads of a cell that was opened.
 fn start_workers(others: &Mutex<Others>, service: &Arc<AuditLog>, sender: &Sender) {
     if let Err(error) = service.check_secrets() {
-        log::error!("a cell: {error}");
+        log::error!("a cell: {:#}", anyhow::Error::from(error));
     }
     let mut others = others.lock();
     if others.is_stopped {
@@ -97,6 +100,9 @@ fn start_workers(others: &Mutex<Others>, service: &Arc<AuditLog>, sender: &Sende
     }
     match Workers::start(service, sender.clone()) {
         Ok(workers) => others.workers.push(workers),
-        Err(error) => log::error!("cannot start the threads of a cell: {error}"),
+        Err(error) => log::error!(
+            "cannot start the threads of a cell: {:#}",
+            anyhow::Error::from(error)
+        ),
     }
 }
