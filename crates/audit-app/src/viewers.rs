@@ -9,8 +9,8 @@ use audit_auth::{
     viewer_token,
 };
 use audit_domain::{
-    ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, TierName, Timestamp, ViewerRoute,
-    ViewerTier, Violations,
+    ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, KeyScope, SERVICE_TENANT_ID, TierName,
+    Timestamp, ViewerRoute, ViewerTier, Violations,
 };
 use audit_secrets::Secret;
 use audit_store::{Deployment, StoredTier};
@@ -32,7 +32,8 @@ impl AuditLog {
     /// Creates a token that reads the events of one tenant. Returns it with the time at which it expires.
     ///
     /// # Errors
-    /// [`AppError::Forbidden`] for a test key, [`AppError::Invalid`] for a tier that the project does not have.
+    /// [`AppError::Forbidden`] for a test key, and for the tenant of the service's own events with a key that may not read events;
+    /// [`AppError::Invalid`] for a tier that the project does not have.
     pub fn create_viewer_token(
         &self,
         key: &ProjectKey,
@@ -44,6 +45,12 @@ impl AuditLog {
             return Err(AppError::Forbidden(
                 "viewer tokens need a live project key".to_owned(),
             ));
+        }
+        if tenant_id == SERVICE_TENANT_ID && !key.scopes.contain(KeyScope::EventsRead) {
+            return Err(AppError::Forbidden(format!(
+                "tokens of the tenant {SERVICE_TENANT_ID} need a key with the scope {}",
+                KeyScope::EventsRead.as_str()
+            )));
         }
         let principal = Principal::Project(*key);
         let tier = tier.unwrap_or_else(|| DEFAULT_TIER.to_owned());

@@ -3,7 +3,7 @@
 use crate::event::{Action, Actor, ActorType, Category, Change, Context, Event, Target};
 use crate::fields::Fields;
 use crate::json::{self, Json, Members};
-use crate::service_event::{SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_event};
+use crate::service_event::{SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, resembles_service_event};
 use crate::{Timestamp, Violation, Violations};
 use serde_json::Value;
 use std::fmt;
@@ -95,9 +95,9 @@ fn read_event(fields: &mut Fields<'_>, now: Timestamp) -> Option<Event> {
             Err(error) => fields.violate("occurred_at", error),
         });
     let (action, tenant_id) = (action?, tenant_id?);
-    if is_service_event(&tenant_id, &action) {
+    if resembles_service_event(&tenant_id, &action) {
         let message = format_args!(
-            "must not begin with {SERVICE_ACTION_PREFIX} for the tenant {SERVICE_TENANT_ID}: these are the service's own events"
+            "must not begin with {SERVICE_ACTION_PREFIX} for the tenant {SERVICE_TENANT_ID} or one that looks like it: these are the service's own events"
         );
         return fields.violate("action", message);
     }
@@ -401,9 +401,29 @@ mod tests {
             event["tenant_id"] = json!(tenant_id);
             read(event)
         };
-        let message = "action: must not begin with audit. for the tenant audit-server: these are the service's own events";
-        assert_eq!(fields_of(of("audit-server", "audit.api_key.created")), [message]);
-        for (tenant_id, action) in [("audit-server", "audits.x"), ("audit", "audit.api_key.created")] {
+        let message = "action: must not begin with audit. for the tenant audit-server or one that looks like it: these are the \
+                       service's own events";
+        for tenant_id in [
+            "audit-server",
+            "Audit Server",
+            "\u{430}udit\u{2010}server",
+            "audit\u{ad}server",
+        ] {
+            assert_eq!(
+                fields_of(of(tenant_id, "audit.api_key.created")),
+                [message],
+                "{tenant_id}"
+            );
+        }
+        for (tenant_id, action) in [
+            ("audit-server", "audits.x"),
+            ("audit", "audit.api_key.created"),
+            ("audit-servers", "audit.api_key.created"),
+            (
+                "\u{410}\u{443}\u{434}\u{438}\u{442}\u{421}\u{435}\u{440}\u{432}\u{435}\u{440}",
+                "audit.api_key.created",
+            ),
+        ] {
             assert!(of(tenant_id, action).is_ok(), "{tenant_id} {action}");
         }
     }

@@ -84,7 +84,9 @@ pub use log_name::LogName;
 pub use month::{IdempotencyWindow, Month};
 pub use record::{DamagedEvent, HashedRecord, Record, Stamp, StoredEvent};
 pub use search::{Search, SearchWord};
-pub use service_event::{SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_event};
+pub use service_event::{
+    SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_event, resembles_service_event,
+};
 pub use tier::{
     DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerRoute, ViewerTier,
 };

@@ -15,6 +15,7 @@ on_both_databases! {
     a_rotated_key_has_a_successor_and_ends,
     a_key_that_expires_is_followed_by_one_that_expires,
     a_key_is_no_wider_than_the_master_key_that_makes_it,
+    a_key_for_viewer_tokens_alone_does_not_reach_the_services_own_events,
     what_is_not_valid_any_more_cannot_be_rotated,
     a_master_key_is_managed_over_http,
     the_last_master_key_stays,
@@ -259,6 +260,24 @@ fn a_key_is_no_wider_than_the_master_key_that_makes_it(database: DatabaseKind) {
     let lasting = new_key(&organization, json!({"networks": ["10.2.0.0/16"]}));
     let rotated = master.post(&path(&lasting, "keys")).send().expect_status(201);
     assert_eq!(rotated["expires_at"], limited["expires_at"]);
+}
+
+fn a_key_for_viewer_tokens_alone_does_not_reach_the_services_own_events(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let tokens = new_key(&organization, json!({"scopes": ["viewer-tokens"]}));
+    let create = |key: &Value, tenant_id: &str| {
+        let request = client(&organization, key).post("/viewer-tokens");
+        request.json(json!({"tenant_id": tenant_id})).send()
+    };
+    create(&tokens, "acme").expect_status(201);
+    let refused = create(&tokens, "audit-server").expect_error(403, "forbidden");
+    let message = &refused.body()["error"]["message"];
+    assert!(
+        message.as_str().is_some_and(|text| text.contains("events:read")),
+        "{message}"
+    );
+    let reads = new_key(&organization, json!({"scopes": ["viewer-tokens", "events:read"]}));
+    create(&reads, "audit-server").expect_status(201);
 }
 
 fn what_is_not_valid_any_more_cannot_be_rotated(database: DatabaseKind) {
