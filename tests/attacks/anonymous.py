@@ -41,11 +41,12 @@ class BadCredentials(Attack):
     """Keys and tokens that were never issued, each another one."""
 
     name = "bad-credentials"
-    summary = "64 clients try well-formed keys and tokens that were never issued"
+    summary = "well-formed keys and tokens that were never issued, 1,000 requests/s"
     needed_outcomes = ("401",)
+    per_second = 1_000
 
     def clients(self, generator):
-        return [generator.repeat(self.messages(number)) for number in generator.share(64)]
+        return [self.at_rate(generator, [self.messages(number) for number in generator.share(64)])]
 
     @staticmethod
     def messages(number):
@@ -62,10 +63,10 @@ class StreamAbuse(Attack):
     """Anonymous streams: many new ones, invalid bodies, bodies of 838 KB."""
 
     name = "stream-abuse"
-    summary = "64 clients of one address create streams, send invalid bodies and bodies of 838 KB, and ask for unknown ones"
+    summary = "one address creates streams, sends invalid bodies and bodies of 838 KB, and asks for unknown ones, 400 requests/s"
 
     def clients(self, generator):
-        return [generator.repeat(self.messages()) for _ in generator.share(64)]
+        return [self.at_rate(generator, [self.messages()])]
 
     @staticmethod
     def messages():
@@ -83,11 +84,12 @@ class OperationsStorm(Attack):
     """What needs no credential, a check of the database included."""
 
     name = "operations-storm"
-    summary = "64 clients request `/readyz`, `/metrics`, `/docs` and the OpenAPI document"
+    summary = "`/readyz`, `/metrics`, `/docs` and the OpenAPI document, 1,000 requests/s"
+    per_second = 1_000
 
     def clients(self, generator):
         messages = [get(target) for target in ("/readyz", "/metrics", "/docs", "/api/v1/openapi.json")]
-        return [generator.repeat(cycle(messages, number)) for number in generator.share(64)]
+        return [self.at_rate(generator, [cycle(messages, generator.number)])]
 
 
 ALL = [BadCredentials(), StreamAbuse(), OperationsStorm()]

@@ -14,7 +14,9 @@ class Attack:
     # Whether the generators need much of a processor. The quiet figures are then those beside a harmless load of as many
     # busy processes.
     is_busy = True
-    # What of the victim is measured beside writes, reads, feed and /healthz.
+    # Requests of the attackers per second, where they do not wait for responses.
+    per_second = 400
+    # What is measured beside `figures.OPERATIONS`.
     extra_operations = ()
     # Whether the attack needs a receiver of webhooks, hence certificates.
     needs_receivers = False
@@ -43,6 +45,11 @@ class Attack:
     def clients(self, generator):
         """The coroutines of one generator process."""
         raise NotImplementedError
+
+    def at_rate(self, generator, messages, is_new_connection=False):
+        """The coroutine that sends messages at the rate of the attack. `messages` are iterators, one for each of the clients
+        whose messages depend on those before."""
+        return generator.send_at_rate(messages, self.per_second, is_new_connection)
 
 
 def post(target, key, body):

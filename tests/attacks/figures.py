@@ -1,11 +1,34 @@
 """Latencies of the victim: percentiles, and the counts of statuses."""
 
+import itertools
 import math
 from collections import Counter
 
 # The status that each operation expects.
-EXPECTED = {"write": 201, "read": 200, "feed": 200, "healthz": 200, "export": 200, "delivery": 201}
-OPERATIONS = ("write", "read", "feed", "healthz")
+EXPECTED = {
+    "write": 201,
+    "receipt": 201,
+    "read": 200,
+    "search": 200,
+    "summary": 200,
+    "feed": 200,
+    "viewer": 200,
+    "proof": 200,
+    "completeness": 200,
+    "healthz": 200,
+    "own read": 200,
+    "export": 200,
+    "delivery": 201,
+}
+# What a customer does. A table has one figure for each group: that of its slowest operation.
+GROUPS = {
+    "writes": ("write",),
+    "receipts": ("receipt",),
+    "reads": ("read", "search", "summary", "feed", "viewer"),
+    "proofs": ("proof", "completeness"),
+    "healthz": ("healthz",),
+}
+OPERATIONS = tuple(itertools.chain(*GROUPS.values()))
 # The status of a request without a response.
 NO_RESPONSE = 0
 
@@ -48,6 +71,11 @@ class Figures:
             "worst_ms": rounded(self.worst()),
             "statuses": {str(status): count for status, count in sorted(self.statuses.items())},
         }
+
+
+def percentiles(figures):
+    """The 99th percentiles of the groups, for a table. `figures` by operation."""
+    return " / ".join(shown(max(figures[name].p99() for name in group)) for group in GROUPS.values())
 
 
 def rounded(value):

@@ -1,6 +1,7 @@
 """Generator processes: they run the clients of an attack, or the harmless load that it is compared with."""
 
 import asyncio
+import itertools
 import os
 import resource
 import traceback
@@ -22,6 +23,10 @@ REOPEN_SECONDS = 1.0
 RETRY_SECONDS = 0.05
 CONNECT_SECONDS_MAX = 5
 RESPONSE_SECONDS_MAX = 60
+# Requests of each process that wait for their responses. An attacker has more sockets than that; they cost it, too.
+IN_FLIGHT_MAX = 256
+# A process that is late sends what was due in this time at once, and nothing of what was due before.
+LATE_SECONDS_MAX = 0.1
 
 
 class Generator:
@@ -110,7 +115,39 @@ class Generator:
         finally:
             response.cancel()
 
-    async def repeat(self, messages, interval=0.0, is_new_connection=False):
+    async def send_at_rate(self, clients, per_second, is_new_connection=False):
+        """Sends the messages of these iterators in turn, so many a second of all processes together, whether or not the
+        responses come: an open loop, as attackers who do not wait. Each takes an idle connection, or opens one."""
+        loop = asyncio.get_running_loop()
+        messages = (next(client) for client in itertools.cycle(clients))
+        idle, waiting = [], set()
+        await self.exchange(self.connection(), next(messages), idle, is_new_connection)
+        self.ready()
+        due = loop.time()
+        while True:
+            due = max(due + PROCESSES / per_second, loop.time() - LATE_SECONDS_MAX)
+            await asyncio.sleep(max(0.0, due - loop.time()))
+            if len(waiting) == IN_FLIGHT_MAX:
+                self.count("not sent")
+                continue
+            connection = idle.pop() if idle else self.connection()
+            task = asyncio.create_task(self.exchange(connection, next(messages), idle, is_new_connection))
+            waiting.add(task)
+            task.add_done_callback(waiting.discard)
+
+    async def exchange(self, connection, message, idle, is_new_connection):
+        """Sends a message, counts the response, and returns the connection to the idle ones."""
+        try:
+            status, _ = await asyncio.wait_for(connection.send(message), RESPONSE_SECONDS_MAX)
+            self.count(status)
+        except (http_client.NoResponse, asyncio.TimeoutError) as error:
+            connection.close()
+            self.count(str(error).partition(":")[0] or "timeout")
+        if is_new_connection:
+            connection.close()
+        idle.append(connection)
+
+    async def repeat(self, messages, interval=0.0):
         """Sends the messages of an iterator on one connection, each after the response to the one before."""
         connection = self.connection()
         is_first = True
@@ -122,8 +159,6 @@ class Generator:
                 connection.close()
                 self.count(str(error).partition(":")[0] or "timeout")
                 await asyncio.sleep(RETRY_SECONDS)
-            if is_new_connection:
-                connection.close()
             if is_first:
                 is_first = False
                 self.ready()

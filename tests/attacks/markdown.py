@@ -4,7 +4,7 @@ import datetime
 import os
 import re
 
-from figures import OPERATIONS, shown
+from figures import percentiles
 
 NOT_MEASURED = "–"
 # For each database: quiet percentiles, those under attack, peak memory, number of attempts.
@@ -23,8 +23,9 @@ What another organization gets while one does its worst: [tests/attacks](../../t
 {command}
 ```
 
-The 99th percentiles are those of the victim's writes, reads, feed and `/healthz` in milliseconds. *Before* is what the state before
-the bounds of [limits.md](limits.md) did, on SQLite, where it was bad. *Attempts* is the number of the attempt whose figures are shown.
+The 99th percentiles are those of the victim's writes, receipts, reads, proofs and `/healthz` in milliseconds: of the slowest operation of
+each group. *Before* is what the state before the bounds of [limits.md](limits.md) did, on SQLite, where it was bad. *Attempts* is the number
+of the attempt whose figures are shown.
 A cell that begins with `bad` names what the verdict found. `–` was not measured, or the attack is not one of that database.
 
 {measured}
@@ -33,19 +34,13 @@ A cell that begins with `bad` names what the verdict found. `–` was not measur
 """
 
 
-def percentiles(figures):
-    if not figures:
-        return NOT_MEASURED
-    return " / ".join(shown(figures[name].p99()) for name in OPERATIONS)
-
-
 def cells(result):
     """The cells of a result."""
     attacked = percentiles(result.attacked)
     if result.problems:
         attacked = f"**bad: {'; '.join(result.problems)}** {attacked}"
     memory = f"{result.memory[1]:,.0f}" if result.memory else NOT_MEASURED
-    return [percentiles(result.quiet), attacked, memory, str(result.attempt)]
+    return [percentiles(result.quiet) if result.quiet else NOT_MEASURED, attacked, memory, str(result.attempt)]
 
 
 def earlier(path):

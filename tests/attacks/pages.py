@@ -19,7 +19,7 @@ class ManyKeys(Attack):
     """As many keys of one organization as clients: they have its share, and not one each."""
 
     name = "many-keys"
-    summary = f"{KEYS} clients, each with a project key of its own of one organization, store batches of 100 events and search"
+    summary = f"batches of 100 events and searches with {KEYS} project keys of one organization, 400 requests/s"
     needed_outcomes = ("201", "200")
 
     def prepare(self, scene):
@@ -34,18 +34,16 @@ class ManyKeys(Attack):
 
     def clients(self, generator):
         batch = scenes.encoded([scenes.event(number) for number in range(100)])
-        return [
-            generator.repeat(cycle([post("/api/v1/events", key, batch), get("/api/v1/events?search=report*", key)], number))
-            for number in generator.share(KEYS)
-            for key in [generator.scene.facts["keys"][number]]
-        ]
+        keys = [generator.scene.facts["keys"][number] for number in generator.share(KEYS)]
+        messages = [message for key in keys for message in (post("/api/v1/events", key, batch), get("/api/v1/events?search=report*", key))]
+        return [self.at_rate(generator, [cycle(messages)])]
 
 
 class AlertPages(Attack):
     """Pages of alerts and of deliveries, and lists."""
 
     name = "alert-pages"
-    summary = "64 clients read pages of 100 alerts and deliveries, and the lists of keys, rules, webhooks, tiers and projects"
+    summary = "pages of 100 alerts and deliveries, and the lists of keys, rules, webhooks, tiers and projects, 400 requests/s"
     needed_outcomes = ("200",)
 
     def prepare(self, scene):
@@ -77,18 +75,18 @@ class AlertPages(Attack):
             "/api/v1/projects",
         ]
         messages = [get(target, party.master_key) for target in targets]
-        return [generator.repeat(cycle(messages, number)) for number in generator.share(64)]
+        return [self.at_rate(generator, [cycle(messages, generator.number)])]
 
 
 class TokenMinting(Attack):
     """Viewer tokens at full speed, each of which is an event of the service."""
 
     name = "token-minting"
-    summary = "64 clients create viewer tokens of ever other tenants and read one page with each"
+    summary = "viewer tokens of ever other tenants, and one page with each, 400 requests/s"
     needed_outcomes = ("201",)
 
     def clients(self, generator):
-        return [generator.repeat(self.messages(generator, number)) for number in generator.share(64)]
+        return [self.at_rate(generator, [self.messages(generator, number) for number in generator.share(64)])]
 
     @staticmethod
     def messages(generator, client):
@@ -103,7 +101,7 @@ class OwnEvents(Attack):
     """Settings that change all the time: each change is an event of the service."""
 
     name = "own-events"
-    summary = "32 clients change an alert rule, a tier and a webhook of one project again and again"
+    summary = "changes of an alert rule, a tier and a webhook of one project, 400 requests/s"
     needed_outcomes = ("200",)
 
     def prepare(self, scene):
@@ -117,7 +115,7 @@ class OwnEvents(Attack):
         return ""
 
     def clients(self, generator):
-        return [generator.repeat(self.messages(generator.scene, number)) for number in generator.share(32)]
+        return [self.at_rate(generator, [self.messages(generator.scene, number) for number in generator.share(32)])]
 
     @staticmethod
     def messages(scene, client):
@@ -136,7 +134,7 @@ class LogLines(Attack):
     """Requests whose lines in the log are as long and as strange as possible."""
 
     name = "log-lines"
-    summary = "64 clients request long paths, methods and queries with control characters, with the access log on"
+    summary = "long paths, methods and queries with control characters, 400 requests/s, with the access log on"
 
     def settings(self, folder):
         return {"RUST_LOG": "info"}
@@ -151,14 +149,14 @@ class LogLines(Attack):
             http_client.head("GET", "/api/v1/events?limit=1", key, None, [f"User-Agent: {'a' * 8_000}"]),
             get("/healthz"),
         ]
-        return [generator.repeat(cycle(messages, number)) for number in generator.share(64)]
+        return [self.at_rate(generator, [cycle(messages, generator.number)])]
 
 
 class GzipBombs(Attack):
     """Small bodies that inflate to large ones."""
 
     name = "gzip-bombs"
-    summary = "64 clients send bodies of 64 KiB that inflate to 64 MiB, of members without number, or that end early, as gzip"
+    summary = "bodies of 64 KiB that inflate to 64 MiB, of members without number, or that end early, as gzip, 400 requests/s"
     needed_outcomes = ("413", "400")
 
     def clients(self, generator):
@@ -169,14 +167,15 @@ class GzipBombs(Attack):
         messages = [http_client.request("POST", "/api/v1/events", key, body, headers) for body in bodies]
         # Without a credential nothing is inflated.
         messages.append(http_client.request("POST", "/api/v1/events", None, BOMB, headers))
-        return [generator.repeat(cycle(messages, number)) for number in generator.share(64)]
+        return [self.at_rate(generator, [cycle(messages, generator.number)])]
 
 
 class StaticPages(Attack):
     """Pages and documents: whole, compressed, HEAD, and conditional requests."""
 
     name = "static-pages"
-    summary = "64 clients request the pages, `/docs` and the OpenAPI document: whole, as gzip, with HEAD and with long lists of tags"
+    summary = "the pages, `/docs` and the OpenAPI document: whole, as gzip, with HEAD and with long lists of tags, 1,000 requests/s"
+    per_second = 1_000
     needed_outcomes = ("200",)
 
     def clients(self, generator):
@@ -189,7 +188,7 @@ class StaticPages(Attack):
                 http_client.request("GET", target, None, None, [f"If-None-Match: {tags}"]),
             ]
         return [
-            *(generator.repeat(cycle(messages, number)) for number in generator.share(48)),
+            self.at_rate(generator, [cycle(messages, generator.number)]),
             *(generator.hold([http_client.head("HEAD", "/docs")]) for _ in generator.share(16)),
         ]
 
@@ -198,7 +197,7 @@ class FloodBackup(Attack):
     """Events at full speed while the database is copied all the time."""
 
     name = "flood-backup"
-    summary = "64 clients store batches of 100 events while a backup begins every second"
+    summary = "batches of 100 events, 400 requests/s, while a backup begins every second"
     needed_outcomes = ("201",)
     # A server makes backups of SQLite alone.
     databases = ("sqlite",)
@@ -211,7 +210,7 @@ class FloodBackup(Attack):
     def clients(self, generator):
         key = generator.scene.attacker.project_key
         batch = scenes.encoded([scenes.event(number) for number in range(100)])
-        return [generator.repeat(cycle([post("/api/v1/events", key, batch)])) for _ in generator.share(64)]
+        return [self.at_rate(generator, [cycle([post("/api/v1/events", key, batch)])])]
 
 
 ALL = [

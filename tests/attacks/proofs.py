@@ -16,7 +16,7 @@ class ProofStorm(Attack):
 
     name = "proof-storm"
     before = "68 × 500"
-    summary = "60 clients request proofs, receipts, tiles and completeness, while 4 store batches of events of 100 new tenants"
+    summary = "proofs, receipts, tiles and completeness, 400 requests/s, while 4 clients store batches of events of 100 new tenants"
     needed_outcomes = ("200",)
 
     def prepare(self, scene):
@@ -30,7 +30,7 @@ class ProofStorm(Attack):
     def clients(self, generator):
         scene = generator.scene
         return [
-            *(generator.repeat(self.proofs(scene)) for _ in generator.share(60)),
+            self.at_rate(generator, [self.proofs(scene)]),
             *(generator.repeat(self.events(scene, number)) for number in generator.share(4)),
         ]
 
@@ -59,14 +59,14 @@ class ReceiptStorm(Attack):
     """Events whose response waits for a signed log."""
 
     name = "receipt-storm"
-    summary = "64 clients store batches of 100 events and ask for receipts (`Prefer: receipt`)"
+    summary = "batches of 100 events whose response has receipts (`Prefer: receipt`), 400 requests/s"
     needed_outcomes = ("201",)
 
     def clients(self, generator):
         key = generator.scene.attacker.project_key
         batch = scenes.encoded([scenes.event(number) for number in range(100)])
         message = http_client.request("POST", EVENTS_TARGET, key, batch, ["Prefer: receipt"])
-        return [generator.repeat(itertools.repeat(message)) for _ in generator.share(64)]
+        return [self.at_rate(generator, [itertools.repeat(message)])]
 
 
 ALL = [ProofStorm(), ReceiptStorm()]

@@ -27,7 +27,7 @@ class QueryStorm(Attack):
     """Expensive queries."""
 
     name = "query-storm"
-    summary = f"64 clients of one viewer token: searches, date ranges and deep pages over {STORED_EVENTS:,} events"
+    summary = f"one viewer token: searches and date ranges, 400 requests/s, and 8 readers of deep pages, over {STORED_EVENTS:,} events"
     needed_outcomes = ("200",)
 
     def prepare(self, scene):
@@ -47,8 +47,8 @@ class QueryStorm(Attack):
         token = generator.scene.attacker.viewer_token
         messages = [get(f"/api/v1/events?{query}", token) for query in queries]
         return [
-            pages(generator, token) if number % 8 == 0 else generator.repeat(cycle(messages, number))
-            for number in generator.share(64)
+            *(pages(generator, token) for _ in generator.share(8)),
+            self.at_rate(generator, [cycle(messages, generator.number)]),
         ]
 
 
@@ -56,7 +56,7 @@ class SummaryStorm(Attack):
     """Expensive summaries."""
 
     name = "summary-storm"
-    summary = f"64 clients of one viewer token: summaries by minute, hour and day over {STORED_EVENTS:,} events"
+    summary = f"one viewer token: summaries by day, week and month over {STORED_EVENTS:,} events, 400 requests/s"
     needed_outcomes = ("200",)
 
     def prepare(self, scene):
@@ -75,7 +75,7 @@ class SummaryStorm(Attack):
         ]
         token = generator.scene.attacker.viewer_token
         messages = [get(f"/api/v1/events/summary?{query}", token) for query in queries]
-        return [generator.repeat(cycle(messages, number)) for number in generator.share(64)]
+        return [self.at_rate(generator, [cycle(messages, generator.number)])]
 
 
 async def pages(generator, token):
@@ -174,7 +174,7 @@ class ExportStorm(Attack):
 
     name = "export-storm"
     before = "no export for the own key"
-    summary = f"32 clients of one viewer token export {STORED_EVENTS:,} events again and again; 4 of them do not read"
+    summary = f"one viewer token exports {STORED_EVENTS:,} events, 400 requests/s; 4 clients do not read"
     # Its share is taken: an export that lasts longer than the attack has no other outcome.
     needed_outcomes = ("503",)
     extra_operations = ("export",)
@@ -187,10 +187,8 @@ class ExportStorm(Attack):
         token = generator.scene.attacker.viewer_token
         messages = [get(f"/api/v1/events/export?format={name}", token) for name in ("jsonl", "csv")]
         return [
-            generator.hold([messages[0]], receive_buffer=4096, reads=False)
-            if number < 4
-            else generator.repeat(cycle(messages, number), is_new_connection=True)
-            for number in generator.share(32)
+            *(generator.hold([messages[0]], receive_buffer=4096, reads=False) for _ in generator.share(4)),
+            self.at_rate(generator, [cycle(messages, generator.number)], is_new_connection=True),
         ]
 
 

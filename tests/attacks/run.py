@@ -33,6 +33,7 @@ import scene as scenes
 import target as targets
 import webhooks
 import writes
+from figures import GROUPS
 
 ALL = [
     writes.Control(),
@@ -187,7 +188,7 @@ def run_on(options, kind, attacks):
     print(
         f"{kind}, {options.seconds:g} s for each measurement, {os.cpu_count()} processors; {generator.PROCESSES}"
         f" generator processes with niceness {generator.NICENESS}; TLS {'on' if options.tls else 'off'}, own events"
-        f" {options.self_audit}. Milliseconds: write / read / feed / healthz.\n"
+        f" {options.self_audit}. Milliseconds: {' / '.join(GROUPS)}.\n"
     )
     print(measure.HEADER, flush=True)
     try:

@@ -33,6 +33,7 @@ class Target:
             self.node.address, party(attacker), party(victim), folder, sources, options.smoke, authority
         )
         self.scene.create_viewer_token(self.scene.attacker)
+        self.scene.create_viewer_token(self.scene.victim)
         self.scene.store(self.scene.victim, [scenes.event(number) for number in range(VICTIM_EVENTS)])
 
     def is_running(self):

@@ -11,8 +11,9 @@ import http_client
 import scene as scenes
 from figures import NO_RESPONSE, Figures
 
-# Of each operation.
+# Of writes, reads, feed and /healthz; of what is requested less often.
 REQUESTS_PER_SECOND = 25
+OCCASIONAL_REQUESTS_PER_SECOND = 8
 # Deliveries and exports are slower than requests.
 SLOW_REQUESTS_PER_SECOND = 4
 # A client with more concurrent requests than this is not within its share.
@@ -54,23 +55,87 @@ class Write(Client):
 
     rate = REQUESTS_PER_SECOND
     numbers = itertools.count()
+    extra = []
 
     async def once(self):
         body = scenes.encoded(scenes.event(next(self.numbers), idempotency_key=str(uuid.uuid4())))
-        status, _ = await self.send(http_client.request("POST", "/api/v1/events", self.scene.victim.project_key, body))
+        status, _ = await self.send(http_client.request("POST", "/api/v1/events", self.scene.victim.project_key, body, self.extra))
         return status
 
 
-class Read(Client):
-    """The newest events, those of an actor, and a search, in turn."""
+class Receipt(Write):
+    """One event, whose response proves that it is in the signed log."""
 
-    rate = REQUESTS_PER_SECOND
-    queries = itertools.cycle(["limit=50", "actor_id=actor-7&limit=20", "search=report&limit=20"])
+    rate = OCCASIONAL_REQUESTS_PER_SECOND
+    extra = ["Prefer: receipt"]
+
+
+class Get(Client):
+    """Targets in turn, with the project key."""
+
+    rate = OCCASIONAL_REQUESTS_PER_SECOND
+    targets = []
+
+    def key(self):
+        return self.scene.victim.project_key
+
+    async def open(self):
+        self.turn = itertools.cycle(self.targets)
 
     async def once(self):
-        target = f"/api/v1/events?{next(self.queries)}"
-        status, _ = await self.send(http_client.request("GET", target, self.scene.victim.project_key))
+        status, _ = await self.send(http_client.request("GET", next(self.turn), self.key()))
         return status
+
+
+class Read(Get):
+    """The newest events, and those of an actor."""
+
+    rate = REQUESTS_PER_SECOND
+    targets = ["/api/v1/events?limit=50", "/api/v1/events?actor_id=actor-7&limit=20"]
+
+
+class OwnRead(Read):
+    """As `Read`, with the project key of the attacked organization: its own viewers must not lock it out."""
+
+    def key(self):
+        return self.scene.attacker.project_key
+
+
+class Search(Get):
+    """Words of names."""
+
+    targets = ["/api/v1/events?search=report&limit=20", "/api/v1/events?search=person+4*&limit=50"]
+
+
+class Summary(Get):
+    """Counts by day and by category."""
+
+    targets = ["/api/v1/events/summary?interval=day", "/api/v1/events/summary?split=category&actor_id=actor-7"]
+
+
+class Viewer(Get):
+    """What the page for a customer's administrators requests."""
+
+    targets = ["/portal", "/api/v1/events?limit=50", "/api/v1/events/summary?interval=day"]
+
+    def key(self):
+        return self.scene.victim.viewer_token
+
+
+class Proof(Viewer):
+    """Proofs of stored events."""
+
+    async def open(self):
+        status, body = await self.send(http_client.request("GET", "/api/v1/events?limit=50", self.key()))
+        events = json.loads(body)["events"] if status == 200 else []
+        # A proof of no event, where an attack already kept the list from being read.
+        self.turn = itertools.cycle([f"/api/v1/events/{event['id']}/proof" for event in events] or ["/api/v1/events//proof"])
+
+
+class Completeness(Viewer):
+    """That the tenant has all of its events."""
+
+    targets = ["/api/v1/log/completeness"]
 
 
 class Feed(Client):
@@ -163,7 +228,21 @@ class Delivery(Client):
             return NO_RESPONSE
 
 
-KINDS = {"write": Write, "read": Read, "feed": Feed, "healthz": Healthz, "export": Export, "delivery": Delivery}
+KINDS = {
+    "write": Write,
+    "receipt": Receipt,
+    "read": Read,
+    "search": Search,
+    "summary": Summary,
+    "feed": Feed,
+    "viewer": Viewer,
+    "proof": Proof,
+    "completeness": Completeness,
+    "healthz": Healthz,
+    "own read": OwnRead,
+    "export": Export,
+    "delivery": Delivery,
+}
 
 
 async def pace(operation, seconds, figures):

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import random
 import socket
 import ssl
 
@@ -84,7 +85,7 @@ class AlertStorm(Receiving):
 
     name = "alert-storm"
     before = "125 × 503"
-    summary = "8 clients store batches of 100 events, each of which fires 100 rules with 20 webhooks"
+    summary = "batches of 100 events, each of which fires 100 rules with 20 webhooks, 400 requests/s"
 
     def prepare(self, scene):
         super().prepare(scene)
@@ -96,7 +97,7 @@ class AlertStorm(Receiving):
     def clients(self, generator):
         key = generator.scene.attacker.project_key
         batch = scenes.encoded([scenes.event(number, actor=f"actor-{number}") for number in range(100)])
-        clients = [generator.repeat(cycle([post(EVENTS_TARGET, key, batch)])) for _ in generator.share(8)]
+        clients = [self.at_rate(generator, [cycle([post(EVENTS_TARGET, key, batch)])])]
         if generator.number == 0:
             clients += [self.receive(generator, port, self.accept) for port in generator.scene.facts["ports"]]
         return clients
@@ -109,6 +110,29 @@ class AlertStorm(Receiving):
             length = next(line for line in text.lower().split(b"\r\n") if line.startswith(b"content-length:"))
             await reader.readexactly(int(length.split(b":")[1]))
             writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+
+class AlertGroups(Attack):
+    """Rules that never fire, with a group for each event: each event changes as many states as rules exist."""
+
+    name = "alert-groups"
+    before = "writes 411 ms"
+    summary = "batches of 100 events of actors that never come again, with 100 rules that never fire, 400 requests/s"
+    needed_outcomes = ("201",)
+
+    def prepare(self, scene):
+        rules = [{**alert_rule(number), "threshold": 1_000} for number in range(RULES_MAX)]
+        create_rules(scene, scene.attacker, scene.attacker.project_id, rules)
+        return ""
+
+    def clients(self, generator):
+        return [self.at_rate(generator, [self.events(generator.scene.attacker.project_key)])]
+
+    @staticmethod
+    def events(key):
+        while True:
+            batch = [scenes.event(number, actor=random.randbytes(8).hex()) for number in range(100)]
+            yield post(EVENTS_TARGET, key, scenes.encoded(batch))
 
 
 class WebhookSink(Receiving):
@@ -190,4 +214,4 @@ class WebhookNames(Receiving):
             generator.count("name asked for")
 
 
-ALL = [AlertStorm(), WebhookSink(), WebhookNames()]
+ALL = [AlertStorm(), AlertGroups(), WebhookSink(), WebhookNames()]

@@ -21,13 +21,15 @@ def text_of(part):
 class Pattern(Attack):
     """A redaction pattern that is slow over a text, and events with that text."""
 
+    per_second = 200
+
     def __init__(self, name, patterns, before=""):
         self.name = f"pattern-{name}"
         self.before = before
         # Pairs: patterns, the first of which that the server accepts is used, and a text.
         self.patterns = patterns
         quoted = ", ".join(f"`{alternatives[0]}`" for alternatives, _ in patterns)
-        self.summary = f"16 clients send events of 60 KB to a project with {quoted or 'the built-in rules'}"
+        self.summary = f"events of 60 KB to a project with {quoted or 'the built-in rules'}, {self.per_second} requests/s"
 
     def prepare(self, scene):
         scene.facts["texts"] = []
@@ -50,7 +52,7 @@ class Pattern(Attack):
             event = scenes.large_event(0, text)
             messages.append(post(EVENTS_TARGET, key, scenes.encoded(event)))
             messages.append(post(TEST_TARGET, key, scenes.encoded({"event": event})))
-        return [generator.repeat(cycle(messages, number)) for number in generator.share(16)]
+        return [self.at_rate(generator, [cycle(messages, generator.number)])]
 
 
 class BuiltInPattern(Pattern):
@@ -70,8 +72,9 @@ class PatternPaths(Attack):
     """Field rules with as many paths as allowed, over an event with many fields."""
 
     name = "pattern-paths"
+    per_second = 200
     before = "14–42 s"
-    summary = "16 clients send events of 4,096 fields to a project with 100 rules of 100 paths of `*`"
+    summary = "events of 4,096 fields to a project with 100 rules of 100 paths of `*`, 200 requests/s"
 
     def prepare(self, scene):
         paths = [".".join(["metadata", *["*"] * (1 + number % 12), f"field{number}"]) for number in range(100)]
@@ -89,7 +92,7 @@ class PatternPaths(Attack):
             post(EVENTS_TARGET, key, scenes.encoded(event)),
             post(TEST_TARGET, key, scenes.encoded({"event": event})),
         ]
-        return [generator.repeat(cycle(messages, number)) for number in generator.share(16)]
+        return [self.at_rate(generator, [cycle(messages, generator.number)])]
 
     def tree(self, levels):
         """Each object has four entries: 4,096 leaves below five levels."""
@@ -115,7 +118,8 @@ class PatternMemory(Attack):
 
     def clients(self, generator):
         projects = generator.scene.facts["projects"]
-        return [generator.repeat(self.messages(generator.scene, *projects[n])) for n in generator.share(self.PROJECTS)]
+        messages = [self.messages(generator.scene, *projects[n]) for n in generator.share(self.PROJECTS)]
+        return [self.at_rate(generator, messages)]
 
     @staticmethod
     def messages(scene, project, key):
@@ -137,7 +141,7 @@ class RuleChurn(Attack):
 
     name = "rule-churn"
     before = "1,035 MiB"
-    summary = "12 clients create, change and delete redaction rules, alert rules and webhooks, while 8 store events"
+    summary = "12 clients create, change and delete redaction rules, alert rules and webhooks, while others store batches of 10 events, 400 requests/s"
 
     def prepare(self, scene):
         for repetitions in REPETITIONS:
@@ -156,7 +160,7 @@ class RuleChurn(Attack):
         changes = [self.change_redaction, self.change_alerts, self.change_webhooks]
         return [
             *(changes[number % 3](generator) for number in generator.share(12)),
-            *(generator.repeat(cycle([post(EVENTS_TARGET, key, batch)])) for _ in generator.share(8)),
+            self.at_rate(generator, [cycle([post(EVENTS_TARGET, key, batch)])]),
         ]
 
     def change_redaction(self, generator):
@@ -209,26 +213,27 @@ class Flood(Attack):
     """Events at full speed."""
 
     name = "flood"
-    summary = "64 clients store batches of 100 events"
+    summary = "batches of 100 events, 400 requests/s"
     needed_outcomes = ("201",)
 
     def clients(self, generator):
         key = generator.scene.attacker.project_key
         batch = scenes.encoded([scenes.event(number) for number in range(100)])
-        return [generator.repeat(cycle([post(EVENTS_TARGET, key, batch)])) for _ in generator.share(64)]
+        return [self.at_rate(generator, [cycle([post(EVENTS_TARGET, key, batch)])])]
 
 
 class LargeFlood(Attack):
     """Bodies of nearly 1 MiB at full speed."""
 
     name = "flood-large"
-    summary = "64 clients store batches of 15 events of 60 KB"
+    summary = "batches of 15 events of 60 KB, 100 requests/s"
+    per_second = 100
     needed_outcomes = ("201",)
 
     def clients(self, generator):
         key = generator.scene.attacker.project_key
         batch = scenes.encoded([scenes.large_event(number) for number in range(scenes.LARGE_BATCH_EVENTS)])
-        return [generator.repeat(cycle([post(EVENTS_TARGET, key, batch)])) for _ in generator.share(64)]
+        return [self.at_rate(generator, [cycle([post(EVENTS_TARGET, key, batch)])])]
 
 
 class Control(Attack):

@@ -8,8 +8,9 @@ mod proof;
 
 use crate::printable::printable;
 use crate::serve::anchors::time_stamp_roots;
+use crate::small_file;
 use crate::witnesses::PolicyOptions;
-use crate::{is_broken_pipe, print_error, tenant_proof};
+use crate::{is_broken_pipe, print_error};
 use anyhow::{Context, anyhow, bail};
 use audit_app::VerifierKey;
 use audit_ledger::{Anchor, KeyRotation, Policy, TlogProof, key_predecessors, key_successors};
@@ -128,7 +129,7 @@ fn check(options: &CheckOptions) -> Result<String, Failure> {
         return archive::check(file, &keys, log, policy.as_ref());
     }
     let mut text = String::new();
-    file.take((TlogProof::BYTES_MAX as u64).max(tenant_proof::BYTES_MAX) + 1)
+    file.take((TlogProof::BYTES_MAX as u64).max(small_file::BYTES_MAX) + 1)
         .read_to_string(&mut text)
         .map_err(Failure::refused)?;
     match start.starts_with(JSON_START) {
@@ -151,7 +152,7 @@ fn keys_of(options: &CheckOptions, key: &VerifierKey) -> anyhow::Result<Vec<Veri
         return Ok(vec![key.clone()]);
     };
     let shown = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let text = small_file::read_text(path).with_context(|| format!("cannot read {shown}"))?;
     let rotations = KeyRotation::open_all(&text).with_context(|| format!("--rotations: {shown}"))?;
     let mut keys = key_successors(key, &rotations);
     keys.extend(key_predecessors(key, &rotations).into_iter().skip(1));

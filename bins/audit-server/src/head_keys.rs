@@ -3,6 +3,7 @@
 //! Earlier releases derived it from the encryption key. Such a key stays, and is stored encrypted at the next start, so that it
 //! does not depend on the encryption key any more.
 
+use crate::small_file;
 use crate::system::SystemEntropy;
 use audit_app::{HeadKey, KeyRing, Secret, SecretFailure, head_key_place};
 use audit_domain::Entropy;
@@ -109,10 +110,8 @@ impl HeadKeys for NodeKeys {
 
 /// Reads the key in a file; none where there is no file.
 fn read(path: &Path) -> io::Result<Option<HeadKey>> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    let Some(text) = small_file::read_text_if_any(path)? else {
+        return Ok(None);
     };
     let mut bytes = [0; HeadKey::BYTES];
     match base16ct::mixed::decode(text.trim_end(), &mut bytes) {

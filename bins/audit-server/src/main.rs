@@ -36,6 +36,7 @@ mod secrets;
 mod serve;
 mod service;
 mod signing_program;
+mod small_file;
 mod system;
 mod tenant_proof;
 mod tls;
@@ -100,8 +101,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Has all files and directories that this process or one of its programs creates be for their owner alone, whatever the umask of
-/// the caller is. What others may read gets its permissions where it is created.
+/// Sets the umask to 077, so that files of this process and its children are private. What others may read gets its permissions
+/// where it is created.
 fn make_files_private() {
     umask(Mode::from_raw_mode(0o077));
 }

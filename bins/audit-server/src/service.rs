@@ -4,6 +4,7 @@ use crate::arguments::{DatabaseOptions, ServiceOptions, WebhookOptions};
 use crate::clock_watch::WatchedClock;
 use crate::head_keys::NodeKeys;
 use crate::key_sources::hash_key;
+use crate::small_file;
 use crate::system::SystemEntropy;
 use anyhow::Context;
 use audit_app::{
@@ -135,7 +136,7 @@ impl WebhookOptions {
         let mut options = SenderOptions::new(concat!("audit-server/", env!("CARGO_PKG_VERSION")));
         options.policy = self.addresses();
         if let Some(path) = &self.webhook_ca_file {
-            let read = std::fs::read(path);
+            let read = small_file::read(path);
             options.extra_ca = Some(read.with_context(|| format!("cannot read {}", path.display()))?);
         }
         Sender::new(&options).context("--webhook-ca-file")

@@ -1,17 +1,15 @@
 //! The document of `GET /log/completeness`.
 
+use crate::small_file;
 use anyhow::{Context, anyhow};
 use audit_ledger::{TenantPath, TenantProof, TenantSalt};
 use serde_json::Value;
 use std::path::Path;
 
-/// The most bytes of a document: 64 hashes, two notes, and an id.
-pub(crate) const BYTES_MAX: u64 = 1024 * 1024;
-
 /// Reads a saved document.
 pub(crate) fn read(path: &Path) -> anyhow::Result<TenantProof> {
     let shown = path.display();
-    let text = std::fs::read(path).with_context(|| format!("cannot read {shown}"))?;
+    let text = small_file::read(path).with_context(|| format!("cannot read {shown}"))?;
     let body = serde_json::from_slice(&text).with_context(|| format!("{shown} is not JSON"))?;
     parse(&body).with_context(|| format!("{shown} is not a response of GET /log/completeness"))
 }

@@ -9,6 +9,7 @@ use crate::arguments::{LogOptions, positive};
 use crate::http::{self, Connections, Service, Timeouts};
 use crate::listener::{Bound, ListenAddress};
 use crate::serve::wait_for_signal;
+use crate::small_file;
 use crate::system::SystemClock;
 use actix_web::dev::Payload;
 use actix_web::error::ErrorRequestTimeout;
@@ -109,7 +110,7 @@ fn latest(logs: Vec<VerifierKey>, files: &[PathBuf]) -> anyhow::Result<Vec<Verif
     let mut rotations = Vec::new();
     for file in files {
         let shown = file.display();
-        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+        let text = small_file::read_text(file).with_context(|| format!("cannot read {shown}"))?;
         rotations.extend(KeyRotation::open_all(&text).with_context(|| format!("--rotations: {shown}"))?);
     }
     let latest = |log: VerifierKey| key_successors(&log, &rotations).pop().unwrap_or(log);

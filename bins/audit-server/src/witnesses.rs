@@ -1,5 +1,6 @@
 //! The policy of witnesses (C2SP `tlog-policy`), and the HTTP client that asks them.
 
+use crate::small_file;
 use anyhow::Context;
 use audit_app::{WitnessClient, WitnessReply, Witnesses};
 use audit_ledger::{NOTE_BYTES_MAX, Policy};
@@ -31,7 +32,7 @@ impl PolicyOptions {
             return Ok(None);
         };
         let shown = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("--policy: cannot read {shown}"))?;
+        let text = small_file::read_text(path).with_context(|| format!("--policy: cannot read {shown}"))?;
         let policy = text.parse::<Policy>();
         Ok(Some(policy.with_context(|| format!("--policy: {shown}"))?))
     }

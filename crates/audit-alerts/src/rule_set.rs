@@ -24,6 +24,11 @@ impl RuleSet {
         Self { rules, matcher }
     }
 
+    /// The number of rules.
+    pub fn count(&self) -> usize {
+        self.rules.len()
+    }
+
     /// The rules that count events of this action, in order. Shared, so that a [`crate::Watch`] can keep its rule.
     pub(crate) fn matching(&self, action: &str) -> impl Iterator<Item = &Arc<WatchingRule>> {
         self.matcher.matching(action).map(|index| &self.rules[index])

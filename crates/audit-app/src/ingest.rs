@@ -28,6 +28,8 @@ pub(crate) const STALE_RETRIES_MAX: usize = 5;
 /// Bytes of a request that is prepared by the thread that serves its connection, and delays the other connections of the thread:
 /// a millisecond or two, enough for 100 ordinary events. Larger requests, and those of projects with redaction rules of their own, wait for their turn.
 const PREPARED_IN_PLACE_BYTES_MAX: usize = 96 * 1024;
+/// As many alert rules cost about as much as parsing, redacting and hashing the event that they are matched with.
+const ALERT_RULES_PER_PARSE: usize = 16;
 
 /// The result of a request with events.
 #[derive(Debug)]
@@ -129,6 +131,7 @@ impl Presented<Keys<EventsWrite>> {
     /// Prepares and stores the events.
     async fn attempt(&self, target: &IngestTarget, body: &[u8]) -> Result<Ingested> {
         let service = &self.service;
+        service.store.check_room(&target.destination, body.len())?;
         let prepared = match service.engine_in_place(target, body) {
             Some(engine) => service.prepare(target, &engine, body)?,
             None => Box::pin(self.prepare_in_turn(target, body)).await?,
@@ -294,7 +297,9 @@ impl AuditLog {
     /// The engine that redacts a request, if the thread that serves its connection may do so.
     fn engine_in_place(&self, target: &IngestTarget, body: &[u8]) -> Option<EngineInUse> {
         let rules = &target.project.rules;
-        let is_small = body.len() <= PREPARED_IN_PLACE_BYTES_MAX && !rules.has_custom();
+        // Each event is matched with each alert rule.
+        let matching = 1 + target.project.alert_rules.count() / ALERT_RULES_PER_PARSE;
+        let is_small = body.len() * matching <= PREPARED_IN_PLACE_BYTES_MAX && !rules.has_custom();
         is_small.then(|| self.engines.cached(rules)).flatten()
     }
 

@@ -192,7 +192,10 @@ impl Queue {
     pub(crate) fn push_append(&self, mut append: WaitingAppend) -> Result<Ticket> {
         let mut waiting = self.lock();
         waiting.check_open()?;
-        if waiting.appends.is_full_for(&append, &self.limits) {
+        if waiting
+            .appends
+            .is_full_for(append.owner(), append.bytes, &self.limits)
+        {
             return Err(StoreError::Overloaded);
         }
         let is_taken = waiting.taken.contains(&append.ledger_id());
@@ -205,6 +208,16 @@ impl Queue {
             self.wake_writer(waiting);
         }
         Ok(Ticket { owner, number })
+    }
+
+    /// Fails when a request would be refused now whose body has so many bytes.
+    pub(crate) fn check_room(&self, owner: Owner, body_bytes: usize) -> Result<()> {
+        let waiting = self.lock();
+        waiting.check_open()?;
+        match waiting.appends.is_full_for_body(owner, body_bytes, &self.limits) {
+            true => Err(StoreError::Overloaded),
+            false => Ok(()),
+        }
     }
 
     /// Removes a request that no writer has taken. Returns whether it was still there, and so will never be stored.

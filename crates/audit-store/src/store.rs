@@ -168,7 +168,7 @@ impl Store {
         })
     }
 
-    /// Has queries of events and their summaries read a standby of the database whenever it has the events. It need not be reachable.
+    /// Serves event queries and summaries from a standby when it is caught up. It need not be reachable.
     ///
     /// # Errors
     /// [`StoreError::Unsupported`] on SQLite.
@@ -179,6 +179,17 @@ impl Store {
         let identity = self.read(|reader| Identity::of(reader.session()))?;
         self.replica = Some(Replica::new(url, self.options.readers_max, identity)?);
         Ok(self)
+    }
+
+    /// Fails when [`Self::append`] would refuse a request now whose body has so many bytes. Before the events are prepared: of an
+    /// organization that floods the queue, no request is to be parsed, redacted and hashed only to be refused.
+    ///
+    /// # Errors
+    /// [`StoreError::Overloaded`], or why the queue takes nothing.
+    pub fn check_room(&self, destination: &Destination, body_bytes: usize) -> Result<()> {
+        self.heads.unsigned.check(destination.ledger_id)?;
+        self.queue
+            .check_room(Owner::Organization(destination.organization_id), body_bytes)
     }
 
     /// Appends the events of one request, except repeats; on an error, none, unless it is [`StoreError::OutcomeUnknown`].
@@ -299,7 +310,7 @@ impl Store {
         found.map_or_else(|| self.query(work), Ok)
     }
 
-    /// What became of the queries that a standby could have served.
+    /// Outcomes of the queries that a standby could have served.
     pub fn replica_statistics(&self) -> ReplicaStatistics {
         let statistics = self.replica.as_ref().map(Replica::statistics);
         statistics.unwrap_or_default()
@@ -420,7 +431,7 @@ impl Store {
         }
     }
 
-    /// Has Citus place the schema of this cell on one of its servers, with all tables. Returns `false`, and does nothing, where the
+    /// Asks Citus to place the schema of this cell on one of its servers, with all tables. Returns `false`, and does nothing, where the
     /// database does not have Citus. Call it on a store that is closed, before others open the cell.
     ///
     /// # Errors
@@ -497,7 +508,7 @@ impl Store {
         self.commits.recent_trees.have_grown(ledger_id, earlier, later)
     }
 
-    /// Has [`Self::has_grown_tree`] forget the trees of a ledger that are smaller than `size`.
+    /// Makes [`Self::has_grown_tree`] forget the trees of a ledger that are smaller than `size`.
     pub fn forget_smaller_trees(&self, ledger_id: LedgerId, size: u64) {
         self.commits.recent_trees.forget_smaller(ledger_id, size);
     }
@@ -513,7 +524,7 @@ impl Store {
         self.commits.recent.take(ledger_id, seqs)
     }
 
-    /// Has [`Self::take_extended_ledgers`] return these ledgers again.
+    /// Makes [`Self::take_extended_ledgers`] return these ledgers again.
     pub fn return_extended_ledgers(&self, ledger_ids: impl IntoIterator<Item = LedgerId>) {
         self.heads.unsigned.note_grown(ledger_ids);
     }

@@ -7,6 +7,7 @@ use super::new_file::{PARTIAL, remove_abandoned};
 use super::{INCONSISTENT, VerifiedCopy, sqlite_path, write};
 use crate::arguments::{DatabaseOptions, positive};
 use crate::ledger::Age;
+use crate::small_file;
 use crate::system::{SystemClock, SystemEntropy};
 use anyhow::{Context, bail};
 use audit_app::AuditLog;
@@ -90,7 +91,7 @@ impl ScheduleOptions {
         let Some(directory) = &self.backup_directory else {
             return Ok(None);
         };
-        let id = std::fs::read_to_string(database.backup_id_file()?).unwrap_or_default();
+        let id = small_file::read_text(&database.backup_id_file()?).unwrap_or_default();
         let mut last = None;
         let failed = || format!("--backup-directory: cannot list {}", directory.display());
         for entry in std::fs::read_dir(directory).with_context(failed)? {
@@ -255,12 +256,10 @@ fn time_of(name: &str, id: &str) -> Option<Timestamp> {
 /// The id in a file of the state directory, which this process has locked. The file is created with a random id.
 fn read_id(path: &Path) -> anyhow::Result<String> {
     let failed = || format!("cannot use {}", path.display());
-    match std::fs::read_to_string(path) {
-        Ok(text) if is_id(text.trim_end()) => return Ok(text.trim_end().to_owned()),
-        // A crash may have interrupted its creation.
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error).with_context(failed),
+    let text = small_file::read_text_if_any(path).with_context(failed)?;
+    // A crash may have interrupted its creation.
+    if let Some(id) = text.as_deref().map(str::trim_end).filter(|text| is_id(text)) {
+        return Ok(id.to_owned());
     }
     let mut bytes = [0; ID_DIGITS / 2];
     SystemEntropy.fill(&mut bytes);

@@ -8,8 +8,10 @@ use audit_ledger::{Hash, InclusionProof, Policy, SignedCheckpoint};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::rc::Rc;
 use zip::ZipArchive;
 
 /// The files of an archive except [`SUMS`], in the order of their lines there.
@@ -25,6 +27,31 @@ const FILES: [&str; 6] = [
 const WHOLE_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes of a line: an event of 64 KiB with every character escaped, and more than any proof.
 const LINE_BYTES_MAX: u64 = 1 << 20;
+
+/// Most bytes of the directory of an archive, and of the search for it: [`ZipArchive`] keeps it in memory. Seven files need 500.
+const DIRECTORY_BYTES_MAX: u64 = 1 << 20;
+
+/// Reads up to so many bytes of a file.
+struct Bounded {
+    file: BufReader<File>,
+    left: Rc<Cell<u64>>,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        let left = self.left.get().checked_sub(read as u64);
+        self.left
+            .set(left.ok_or_else(|| io::Error::other("the directory of the archive is too large"))?);
+        Ok(read)
+    }
+}
+
+impl Seek for Bounded {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
 
 /// An open archive. Each file is read through a handle of its own, so that two can be read at once.
 struct Archive {
@@ -110,8 +137,15 @@ fn time(text: &str) -> Result<Timestamp, Failure> {
 }
 
 impl Archive {
-    fn open(&self) -> Result<ZipArchive<BufReader<File>>, Failure> {
-        ZipArchive::new(BufReader::new(self.file.try_clone()?)).map_err(Failure::refused)
+    fn open(&self) -> Result<ZipArchive<Bounded>, Failure> {
+        let left = Rc::new(Cell::new(DIRECTORY_BYTES_MAX));
+        let bounded = Bounded {
+            file: BufReader::new(self.file.try_clone()?),
+            left: Rc::clone(&left),
+        };
+        let archive = ZipArchive::new(bounded).map_err(Failure::refused)?;
+        left.set(u64::MAX);
+        Ok(archive)
     }
 
     /// Passes a file of the archive to `read`.
@@ -287,5 +321,41 @@ impl Run<'_> {
             Some(last) if last.seq + 1 == self.signed.head().size => Ok(false),
             _ => Err(Failure::refused("the event after the range is missing")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn an_archive_with_a_large_directory_is_refused_before_it_is_in_memory() {
+        const ENTRIES: u32 = 60_000;
+        let mut directory = Vec::new();
+        for number in 0..ENTRIES {
+            let name = format!("{number:05}");
+            directory.extend(b"PK\x01\x02");
+            directory.extend([0; 24]);
+            directory.extend((name.len() as u16).to_le_bytes());
+            directory.extend([0; 16]);
+            directory.extend(name.bytes());
+        }
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&directory).unwrap();
+        file.write_all(b"PK\x05\x06\0\0\0\0").unwrap();
+        for count in [ENTRIES as u16; 2] {
+            file.write_all(&count.to_le_bytes()).unwrap();
+        }
+        file.write_all(&(directory.len() as u32).to_le_bytes()).unwrap();
+        file.write_all(&[0; 6]).unwrap();
+        let opened = |left| {
+            let left = Rc::new(Cell::new(left));
+            let file = BufReader::new(file.try_clone().unwrap());
+            ZipArchive::new(Bounded { file, left }).map(|archive| archive.len())
+        };
+        assert_eq!(opened(u64::MAX).unwrap(), ENTRIES as usize);
+        let refused = opened(DIRECTORY_BYTES_MAX).unwrap_err().to_string();
+        assert!(refused.contains("too large"), "{refused}");
     }
 }

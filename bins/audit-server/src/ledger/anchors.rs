@@ -1,5 +1,6 @@
 //! Reads anchors from files.
 
+use crate::small_file;
 use anyhow::{Context, bail};
 use audit_app::{AnchorFile, AnchorReport};
 use audit_ledger::Anchor;
@@ -12,8 +13,6 @@ use std::path::{Path, PathBuf};
 /// The extensions of the files.
 const DOCUMENT: &str = "anchor";
 const TIME_STAMP: &str = "tsr";
-/// Most bytes of a time stamp that is read.
-const TIME_STAMP_BYTES_MAX: u64 = 1 << 20;
 
 /// The anchors in these directories, and these files, each with the time stamp beside it.
 pub(crate) fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<AnchorFile>> {
@@ -49,7 +48,7 @@ pub(crate) fn read_file(path: &Path) -> anyhow::Result<AnchorFile> {
     let document = bytes_of(path, Anchor::BYTES_MAX as u64 + 1)?;
     let beside = path.with_extension(TIME_STAMP);
     let time_stamp = match beside.exists() {
-        true => Some(bytes_of(&beside, TIME_STAMP_BYTES_MAX)?),
+        true => Some(small_file::read(&beside).with_context(|| format!("cannot read {}", beside.display()))?),
         false => None,
     };
     let name = path.file_stem().unwrap_or(path.as_os_str());

@@ -1,6 +1,7 @@
 //! A certificate and its key, as files have them.
 
 use super::validity::Validity;
+use crate::small_file;
 use anyhow::{Context, anyhow, bail};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
@@ -9,12 +10,8 @@ use rustls::sign::CertifiedKey;
 use rustls::{Error, InconsistentKeys};
 use sha2::{Digest, Sha256};
 use std::fmt;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Bytes of a file, at most. A chain of certificates has some kilobytes.
-const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The files of a certificate and its key.
 #[derive(Debug)]
@@ -90,17 +87,7 @@ impl PairFiles {
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let read = || {
-        let mut bytes = Vec::new();
-        let file = std::fs::File::open(path)?;
-        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-        std::io::Result::Ok(bytes)
-    };
-    let bytes = read().with_context(|| format!("cannot read {}", path.display()))?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        bail!("{} has more than {FILE_BYTES_MAX} bytes", path.display());
-    }
-    Ok(bytes)
+    small_file::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 fn chain(text: &[u8]) -> anyhow::Result<Vec<CertificateDer<'static>>> {

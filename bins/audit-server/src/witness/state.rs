@@ -1,6 +1,7 @@
 //! The state of a witness: a directory with a key file, a lock file, and the last cosigned checkpoint of each log in
 //! `<SHA-256 of the origin>.checkpoint`. Such a file is what monitors read.
 
+use crate::small_file;
 use crate::system::SystemEntropy;
 use anyhow::{Context, bail};
 use audit_app::VerifierKey;
@@ -12,7 +13,7 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -99,7 +100,7 @@ impl WitnessState {
         let log = self.log_of(&origin).ok_or(WitnessError::UnknownLog)?;
         let path = self.path(&hash(&origin));
         let mut counts = self.counts.lock();
-        let stored = read(&path)?;
+        let stored = small_file::read_text_if_any(&path)?;
         let last = match &stored {
             None => TreeHead::of_empty_tree(),
             Some(note) => stored_head(note).map_err(io::Error::other)?,
@@ -123,7 +124,7 @@ impl WitnessState {
                 .bytes()
                 .all(|byte| b"0123456789abcdef".contains(&byte));
         match is_hash {
-            true => read(&self.path(origin_hash)),
+            true => small_file::read_text_if_any(&self.path(origin_hash)),
             false => Ok(None),
         }
     }
@@ -144,7 +145,7 @@ impl WitnessState {
             if !path.to_string_lossy().ends_with(SUFFIX) {
                 continue;
             }
-            let note = std::fs::read_to_string(&path)?;
+            let note = small_file::read_text(&path)?;
             stored_head(&note).with_context(|| format!("{} is damaged", path.display()))?;
             let origin = note.split('\n').next().unwrap_or_default();
             if let Some(log) = self.log_of(origin) {
@@ -163,7 +164,7 @@ impl WitnessState {
 fn open_key(directory: &Path, name: Option<KeyName>) -> anyhow::Result<WitnessSigner> {
     let path = directory.join(KEY_FILE);
     let shown = path.display();
-    if let Some(text) = read(&path).with_context(|| format!("cannot read {shown}"))? {
+    if let Some(text) = small_file::read_text_if_any(&path).with_context(|| format!("cannot read {shown}"))? {
         let (stored, seed) = text
             .trim_end()
             .split_once('\n')
@@ -202,14 +203,6 @@ fn private() -> OpenOptions {
         .truncate(false)
         .mode(0o600);
     options
-}
-
-fn read(path: &Path) -> io::Result<Option<String>> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 /// Replaces a file durably: after a crash it has either text as a whole.

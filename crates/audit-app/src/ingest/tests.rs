@@ -6,11 +6,13 @@ use crate::redaction::{NewRedactionRule, RuleSubject};
 use crate::settings::Settings;
 use crate::turns::ReadTurn;
 use crate::turns::tests::at_once;
-use audit_auth::{Credential, EventsWrite, Keys, Master};
+use audit_alerts::{AlertRule, BuiltinRule, CooldownSeconds};
+use audit_auth::{Credential, EventsWrite, Keys, Master, MasterKey};
 use audit_domain::{Clock, Entropy, OrganizationId, Plan, Timestamp};
 use audit_redact::Behavior;
-use audit_store::{DatabaseUrl, Project, Store, StoreOptions};
+use audit_store::{DatabaseUrl, Project, QueueLimits, Store, StoreOptions};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -36,11 +38,15 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
+        Self::with(StoreOptions::default())
+    }
+
+    fn with(options: StoreOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock: Arc<dyn Clock> = Arc::new(Timestamp::from_seconds(1_768_473_000));
         let url = DatabaseUrl::Sqlite(folder.path().join("audit.db"));
         let key = audit_ledger::HeadKey::new(&[7; 32]);
-        let store = Store::open(&url, StoreOptions::default(), &key, &clock).unwrap();
+        let store = Store::open(&url, options, &key, &clock).unwrap();
         let service = AuditLog::open(store, clock, Arc::new(Counting::default()), Settings::default());
         let service = service.unwrap();
         let new = service.create_organization(&"o".parse().unwrap(), Plan::Enterprise);
@@ -97,26 +103,45 @@ impl Fixture {
         assert_eq!(waiting.await.unwrap().unwrap().ids.len(), events);
     }
 
-    async fn create_rule(&self) {
+    /// Changes the configuration of the project.
+    async fn administer<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&AuditLog, &MasterKey, Selection) -> Result<T> + Send + 'static,
+    ) {
         let credential = Credential::parse(self.new.master_key.as_str()).unwrap();
         let presented = self.service.present::<Master>(credential, None, None);
+        let selection = Selection {
+            project_id: Some(self.new.project.id),
+            environment: None,
+        };
+        let service = Arc::clone(&self.service);
+        let change = move || change(&service, &presented.authenticate()?, selection);
+        #[expect(clippy::disallowed_methods, reason = "a test")]
+        tokio::task::spawn_blocking(change).await.unwrap().unwrap();
+    }
+
+    async fn create_rule(&self) {
         let rule = NewRedactionRule {
             name: "r".parse().unwrap(),
             subject: RuleSubject::Pattern("zebra".parse().unwrap()),
             behavior: Behavior::Replace,
             enabled: true,
         };
-        let selection = Selection {
-            project_id: Some(self.new.project.id),
-            environment: None,
+        let create = |service: &AuditLog, master: &MasterKey, selection| {
+            service.create_redaction_rule(master, selection, rule)
         };
-        let service = Arc::clone(&self.service);
-        let create = move || {
-            let master = presented.authenticate()?;
-            service.create_redaction_rule(&master, selection, rule)
+        self.administer(create).await;
+    }
+
+    async fn create_alert_rules(&self, count: usize) {
+        let template = AlertRule::builtin(BuiltinRule::ALL[0], true, CooldownSeconds::default());
+        let create = move |service: &AuditLog, master: &MasterKey, selection| {
+            for _ in 0..count {
+                service.create_alert_rule(master, selection, template.definition().clone())?;
+            }
+            Ok(())
         };
-        #[expect(clippy::disallowed_methods, reason = "a test")]
-        tokio::task::spawn_blocking(create).await.unwrap().unwrap();
+        self.administer(create).await;
     }
 }
 
@@ -162,6 +187,22 @@ async fn a_request_of_a_project_with_rules_of_its_own_waits_for_its_turn() {
 }
 
 #[tokio::test]
+async fn a_request_that_many_alert_rules_match_waits_for_its_turn() {
+    let fixture = Fixture::new();
+    let body = event(PREPARED_IN_PLACE_BYTES_MAX / 4);
+    fixture.stored(&event(1)).await;
+    let turns = fixture.all_turns();
+    assert_eq!(
+        fixture.stored(&body).await,
+        1,
+        "of the built-in rules there are few"
+    );
+    drop(turns);
+    fixture.create_alert_rules(4 * ALERT_RULES_PER_PARSE).await;
+    fixture.assert_waits(&body, 1).await;
+}
+
+#[tokio::test]
 async fn whoever_goes_away_gives_up_the_turn() {
     let fixture = Fixture::new();
     fixture.stored(&event(1)).await;
@@ -176,4 +217,51 @@ async fn whoever_goes_away_gives_up_the_turn() {
     assert_eq!(fixture.service.turns.waiting_preparations(), 0);
     drop(turns);
     assert_eq!(fixture.stored(&large).await, events);
+}
+
+/// A client that sends more than the writer takes must not have the server work for what it refuses.
+#[tokio::test]
+async fn what_the_queue_has_no_room_for_is_refused_before_it_is_parsed() {
+    let fixture = Fixture::with(StoreOptions {
+        queue: QueueLimits {
+            // Two of one organization.
+            jobs_max: 3,
+            ..QueueLimits::default()
+        },
+        ..StoreOptions::default()
+    });
+    fixture.stored(&event(1)).await;
+    let (entered, is_held) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let service = Arc::clone(&fixture.service);
+    let writer = std::thread::spawn(move || {
+        service.store.write(move |_| {
+            entered.send(()).ok();
+            // Until the sender is dropped.
+            released.recv().ok();
+            Ok::<_, AppError>(())
+        })
+    });
+    is_held.recv().unwrap();
+    let waiting = [fixture.ingest(&event(1)), fixture.ingest(&event(1))];
+    let are_queued = async {
+        while fixture.service.store.statistics().queue_depth < waiting.len() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(60), are_queued)
+        .await
+        .expect("they wait");
+    let refused = fixture.ingest("{").await.unwrap();
+    assert!(
+        matches!(refused, Err(AppError::Unavailable(StoreError::Overloaded))),
+        "{refused:?}"
+    );
+    drop(release);
+    writer.join().unwrap().unwrap();
+    for request in waiting {
+        request.await.unwrap().unwrap();
+    }
+    let parsed = fixture.ingest("{").await.unwrap();
+    assert!(matches!(parsed, Err(AppError::Invalid(_))), "{parsed:?}");
 }

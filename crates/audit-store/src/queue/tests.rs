@@ -322,6 +322,10 @@ fn an_organization_fills_its_share_of_the_queue_and_others_still_have_room() {
     }
     assert_eq!(flood(1, 10), alone, "bytes");
     assert_eq!(flood(1, 10), 0, "it is refused, and no one else");
+    // Each was larger than its body.
+    let owner = |organization| append_of(organization, LedgerId(1)).owner();
+    let has_room = |organization| queue.check_room(owner(organization), 0).is_ok();
+    assert!(!has_room(1) && has_room(2), "before its events are prepared");
     assert!(flood(2, 1_000) > 0);
 }
 

@@ -96,18 +96,26 @@ impl Turns {
         self.lines.values().flat_map(|line| &line.waiting)
     }
 
-    /// Whether the queue, or the owner's share of it, is full. The first request of an owner needs no share.
-    pub(crate) fn is_full_for(&self, append: &WaitingAppend, limits: &QueueLimits) -> bool {
-        if self.len >= limits.jobs_max || (self.len > 0 && self.bytes + append.bytes > limits.bytes_max) {
+    /// Whether the queue, or the owner's share of it, is full for a request of so many bytes. The first request of an owner needs no
+    /// share.
+    pub(crate) fn is_full_for(&self, owner: Owner, bytes: usize, limits: &QueueLimits) -> bool {
+        if self.len >= limits.jobs_max || (self.len > 0 && self.bytes + bytes > limits.bytes_max) {
             return true;
         }
-        let Some(line) = self.lines.get(&append.owner()) else {
+        let Some(line) = self.lines.get(&owner) else {
             return false;
         };
         let free_jobs = limits.jobs_max - self.len - 1;
-        let free_bytes = limits.bytes_max.saturating_sub(self.bytes + append.bytes);
-        line.waiting.len() + 1 > SHARE_OF_FREE * free_jobs
-            || line.bytes + append.bytes > SHARE_OF_FREE * free_bytes
+        let free_bytes = limits.bytes_max.saturating_sub(self.bytes + bytes);
+        line.waiting.len() + 1 > SHARE_OF_FREE * free_jobs || line.bytes + bytes > SHARE_OF_FREE * free_bytes
+    }
+
+    /// Whether a request would be refused that is not prepared yet, and has so many bytes as it was sent. Rules make more of it, and about as
+    /// much as of the requests of its owner that wait.
+    pub(crate) fn is_full_for_body(&self, owner: Owner, bytes: usize, limits: &QueueLimits) -> bool {
+        let waiting = self.lines.get(&owner);
+        let mean = waiting.map_or(0, |line| line.bytes / line.waiting.len().max(1));
+        self.is_full_for(owner, bytes.max(mean), limits)
     }
 
     /// Adds a request behind those of its owner.

@@ -1,5 +1,6 @@
 //! The state file: an auditor's data between audits.
 
+use crate::small_file;
 use anyhow::{Context, ensure};
 use audit_ledger::{Frontier, Hash, KeyRotation, Origin, SignedCheckpoint, VerifierKey};
 use serde_json::{Value, json};
@@ -43,15 +44,10 @@ impl State {
 
     /// Reads the file. `None`: there is none yet.
     pub(in crate::ledger) fn load(path: &Path) -> anyhow::Result<Option<Self>> {
-        match std::fs::read_to_string(path) {
-            Ok(text) => {
-                Ok(Some(Self::read(&text).with_context(|| {
-                    format!("{} is not a valid state file", path.display())
-                })?))
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
-        }
+        let shown = path.display();
+        let text = small_file::read_text_if_any(path).with_context(|| format!("cannot read {shown}"))?;
+        let state = text.map(|text| Self::read(&text)).transpose();
+        state.with_context(|| format!("{shown} is not a valid state file"))
     }
 
     fn read(text: &str) -> anyhow::Result<Self> {
