@@ -1,4 +1,4 @@
-//! `docs/conformance.md` against the source: the tests that it names exist, and every row names one or says why not.
+//! `docs/design/conformance.md` against the source: the tests that it names exist, and every row names one or says why not.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ fn root() -> PathBuf {
 }
 
 fn document() -> String {
-    fs::read_to_string(root().join("docs/conformance.md")).expect("read the table")
+    fs::read_to_string(root().join("docs/design/conformance.md")).expect("read the table")
 }
 
 /// The number of each row and its evidence: the first cell and the last one.

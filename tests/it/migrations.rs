@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Tables that differ by design. SQLite stores events in log order, with narrow tables beside them (query order,
 /// unordered ids, idempotency keys, commits that are not yet indexed), and the index in a file of its own. PostgreSQL
-/// stores events in one table with B-trees, and the index in tables, and has cells. `docs/architecture.md` states the cost of each.
+/// stores events in one table with B-trees, and the index in tables, and has cells. `docs/design/storage.md` states the cost of each.
 const STORED_DIFFERENTLY: [&str; 20] = [
     "counters",
     "events",

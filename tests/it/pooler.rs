@@ -10,7 +10,7 @@ const POOL_SIZE: usize = 40;
 #[test]
 fn a_pooler_that_pools_transactions_is_refused_at_the_start() {
     let Some(cluster) = Cluster::start() else { return };
-    // With one server connection, a session that waits for another one's transaction would wait for ever.
+    // With one server connection, a session that waits for another one's transaction would wait forever.
     for pool_size in [1, POOL_SIZE] {
         let Some(pooler) = PgBouncer::start(&cluster, "transaction", pool_size) else {
             return;

@@ -9,17 +9,17 @@ use serde_json::json;
 const BEHIND: &str = "event_backlog";
 /// Segments merged from merged segments.
 const TWICE_MERGED: &str = "index_segments WHERE level >= 2 AND is_complete";
-/// Has the nodes rebuild the index, as an operator does.
+/// Requests a rebuild of the index, as an operator does.
 const REBUILD_INDEX: &str = "DELETE FROM index_format";
 /// What a crash of the database leaves when it loses all segments.
 const LOSE_SEGMENTS: &str = "TRUNCATE index_segments, index_blocks;
     INSERT INTO event_backlog SELECT group_id, id, 0, size, month FROM ledgers JOIN ledger_months ON ledger_id = id";
-/// Has the random ids of segments be 1, 2, 3 and so on, in sessions that begin afterwards. Not the marks, which the table draws.
+/// Replaces the random ids of segments by 1, 2, 3 and so on, in sessions that begin afterwards. Not the marks, which the table draws.
 const NUMBER_SEGMENTS: &str = "CREATE SEQUENCE segment_numbers;
     CREATE FUNCTION random() RETURNS DOUBLE PRECISION LANGUAGE sql AS
         'SELECT (nextval(''segment_numbers'') - 0.5::float8) / 2147483647';
     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$";
-/// Has them begin again.
+/// Restarts them.
 const NUMBER_SEGMENTS_AGAIN: &str = "ALTER SEQUENCE segment_numbers RESTART";
 /// Nodes that hold leases.
 const HOLDERS: &str = "(SELECT DISTINCT token FROM index_groups WHERE expires_at > now()) AS holders";

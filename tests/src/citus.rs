@@ -74,7 +74,7 @@ impl Citus {
         servers[0].clone()
     }
 
-    /// Has Citus move a schema to another worker, while it is used. Returns that.
+    /// Moves a schema to another worker, while it is used, and returns that worker.
     pub fn move_schema(&self, schema: &str) -> CitusServer {
         let from = self.server_of(schema);
         let others: Vec<CitusServer> = self.load(&format!(

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the threads of a test are to end. It is announced only by the end of a value, which a panic brings about as well:
-/// otherwise a test that fails would wait for its other threads for ever, and say nothing.
+/// otherwise a test that fails would wait for its other threads forever, and say nothing.
 #[derive(Debug, Default)]
 pub struct Ending(AtomicBool);
 

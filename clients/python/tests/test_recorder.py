@@ -69,7 +69,7 @@ def test_nothing_is_recorded_after_close(tenant: str) -> None:
 def test_close_with_a_spool_does_not_wait_for_a_server_that_is_away(tmp_path: Path, tenant: str) -> None:
     audit = Client(NOWHERE, "pk_live_x", spool=Spool(tmp_path), retry=QUICK)
     audit.record(event(tenant))
-    # Without a deadline: it would wait for ever.
+    # Without a deadline: it would wait forever.
     assert not audit.close(None)
     assert audit.stats().pending == 1
 

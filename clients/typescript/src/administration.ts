@@ -33,7 +33,7 @@ export class ProjectKeys extends Resource {
     return this.callUnscoped("POST", "/keys", { type: "project", ...key });
   }
 
-  /** Revokes a key at once and for ever. */
+  /** Revokes a key at once and forever. */
   async revoke(id: string): Promise<void> {
     await this.call("DELETE", `/keys/${part(id)}`);
   }
@@ -55,7 +55,7 @@ export class MasterKeys extends Resource {
     return this.callUnscoped("POST", "/master-keys", key);
   }
 
-  /** Revokes a key at once and for ever. */
+  /** Revokes a key at once and forever. */
   async revoke(id: string): Promise<void> {
     await this.callUnscoped("DELETE", `/master-keys/${part(id)}`);
   }

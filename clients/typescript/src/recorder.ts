@@ -181,7 +181,7 @@ export class Recorder {
   async #admit(): Promise<void> {
     for (const waiter of this.#waiters) {
       const hasRoom = this.#buffer.hasRoom(waiter.bytes);
-      // An event that does not fit into an empty buffer must not block those behind it for ever.
+      // An event that does not fit into an empty buffer must not block those behind it forever.
       if (!hasRoom && this.#buffer.pending > 0) {
         return;
       }

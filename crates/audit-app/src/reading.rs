@@ -103,7 +103,7 @@ impl AuditLog {
         Ok((found, query, rest))
     }
 
-    /// What became of the queries that a read replica could have served.
+    /// Outcomes of the queries that a read replica could have served.
     pub fn replica_statistics(&self) -> ReplicaStatistics {
         let cells = self.cells.opened();
         let of_cells = cells.iter().map(|cell| cell.replica_statistics());

@@ -22,7 +22,7 @@ use audit_store::{Deployment, SecretRow, StoredSecret};
 pub(crate) enum ServiceSecret {
     /// The key of cursors. It is created with the database and never changes.
     CursorKey,
-    /// Anything: that it opens shows that the encryption key is that of the database.
+    /// Known plaintext. Decrypting it proves that the configured key is the database's.
     EncryptionCheck,
     /// The key of the heads of ledgers.
     HeadKey,

@@ -66,7 +66,7 @@ impl<T> Changed<T> {
     }
 }
 
-/// In whose log the events of a change are.
+/// The log that records a change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     /// In that of the project that it concerns.

@@ -62,7 +62,7 @@ pub struct Span {
     pub is_error: bool,
 }
 
-/// What became of the spans of a process.
+/// Outcomes of the spans of a process.
 #[derive(Debug, Default)]
 pub struct SpanCounts {
     /// The collector has accepted them.
@@ -155,7 +155,7 @@ impl Tracer {
         (tracer, spans, counts)
     }
 
-    /// What became of the spans.
+    /// Outcomes of the spans.
     pub fn counts(&self) -> &SpanCounts {
         &self.counts
     }

@@ -41,7 +41,7 @@ const MEMBER_WAITING_MAX: usize = 256;
 const TURN_WAIT: Duration = Duration::from_secs(10);
 /// How long a response waits for work that has its turn. A query takes a few statements of up to 10 s each.
 const WORK_MAX: Duration = Duration::from_secs(30);
-/// How long work keeps its turn. A connection to a database that hangs can block for ever; without its turn, other requests
+/// How long work keeps its turn. A connection to a database that hangs can block forever; without its turn, other requests
 /// notice that and have the connections replaced.
 const TURN_KEPT: Duration = Duration::from_secs(12);
 

@@ -1,4 +1,4 @@
-//! Prints all events in the order in which they were stored, for ever. The cursor on the last line says where to continue.
+//! Prints all events in the order in which they were stored, forever. The cursor on the last line says where to continue.
 //!
 //! ```sh
 //! cargo run -p audit-client --example follow_feed -- http://127.0.0.1:8080 pk_live_… [CURSOR]

@@ -22,7 +22,7 @@ pub enum Overflow {
     Error,
 }
 
-/// What became of a recorded event.
+/// The outcome of a recorded event.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The event as it was sent, JSON, with its idempotency key.

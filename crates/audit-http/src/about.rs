@@ -65,30 +65,28 @@ impl Tag {
             }
             Self::Projects => "The projects of the organization to which a master key belongs.",
             Self::Viewers => {
-                "Viewer tokens can be handed to a browser: each reads one tenant's events, as far as its viewer tier \
-                 shows them."
+                "Viewer tokens are safe in a browser: each reads the events of one tenant that its viewer tier shows."
             }
             Self::Redaction => {
-                "Rules that take personal data and secrets out of events before anything is stored. A change holds \
-                 from the next request on; stored events stay as they are."
+                "Rules that redact personal data and secrets before anything is stored. A change applies from the \
+                 next request on; stored events do not change."
             }
             Self::Alerts => {
-                "Alert rules count events as they arrive. One that finds as many matching events of a group in its \
-                 window as its threshold says raises an alert, in the transaction that stores the event."
+                "Alert rules count events as they arrive. When the matching events of a group within the window reach \
+                 the threshold, the rule raises an alert, in the transaction that stores the event."
             }
             Self::Webhooks => {
-                "Live alerts are sent to webhooks as the Standard Webhooks specification says, signed, at least once."
+                "Live alerts are delivered to webhooks at least once, signed according to the Standard Webhooks \
+                 specification."
             }
-            Self::Messages => {
-                "What the service sends to webhooks. A client receives these requests and does not make them."
-            }
+            Self::Messages => "Requests that the service sends to webhooks.",
             Self::Streams => {
-                "Anyone may send events to a stream, which a token of the sender's own making names: there is no \
-                 account and no key. A stream lives seven days unless it is claimed into a project."
+                "Anonymous streams accept events without an account or a key. The sender chooses the token that \
+                 identifies the stream. A stream lives seven days unless it is claimed into a project."
             }
             Self::Log => {
                 "The verifiable log: a Merkle tree over the content hashes of a project's events, with signed \
-                 checkpoints, so that every alteration, deletion and reordering can be seen with published tools."
+                 checkpoints, which show every change, deletion and reordering."
             }
             Self::Operations => "For operators. Do not expose these paths to the public.",
         }

@@ -98,7 +98,7 @@ impl<P: Policy> Caller<P> {
 }
 
 /// Runs `work` on a thread that may block, for the operator's paths and with a turn that the caller holds. A read of a database that hangs
-/// can block for ever; its client gets a response.
+/// can block forever; its client gets a response.
 #[expect(
     clippy::disallowed_methods,
     reason = "the operator's paths are private, and an inflater has its turn"

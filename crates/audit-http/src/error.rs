@@ -65,7 +65,7 @@ impl From<Violations> for ApiError {
     }
 }
 
-/// One field that is not as it must be.
+/// An invalid field.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorDetail")]
 pub(crate) struct DetailBody {
@@ -96,7 +96,7 @@ pub(crate) struct ErrorBody {
 #[schemars(rename = "ErrorResponse")]
 pub(crate) struct ErrorAnswer<'a> {
     error: ErrorBody,
-    /// Names the request, here, in the header `x-request-id` and in the service's log.
+    /// The id of the request, also in the header `x-request-id` and in the service's log.
     request_id: &'a str,
 }
 

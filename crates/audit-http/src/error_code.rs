@@ -146,25 +146,26 @@ impl ErrorCode {
     pub(crate) const fn when(self) -> &'static str {
         match self {
             Self::ValidationError => {
-                "body or parameters are not as they must be: broken JSON, unknown fields, wrong types, limits"
+                "the body or a parameter is invalid: broken JSON, unknown fields, wrong types, limits"
             }
             Self::Unauthorized => "no credential, or none that begins with `mk_`, `pk_` or `vt_`",
-            Self::InvalidApiKey => "the key is mistyped (its checksum is wrong) or was never given out",
+            Self::InvalidApiKey => "the key is unknown, or its checksum is wrong",
             Self::KeyRevoked => "the key was revoked",
-            Self::KeyExpired => "the key's time is over",
+            Self::KeyExpired => "the key has expired",
             Self::InvalidToken => {
                 "the viewer token was altered, its tier was deleted, or its signing secret is gone"
             }
-            Self::TokenExpired => "the viewer token's time is over",
+            Self::TokenExpired => "the viewer token has expired",
             Self::Forbidden => {
-                "wrong kind of credential, a change that a built-in rule does not allow, or a limit on the number of things"
+                "wrong kind of credential, a change that a built-in rule does not allow, or a limit on the number of \
+                 objects"
             }
             Self::AlertRuleLimitReached => {
                 "a custom alert rule more than the plan allows (none on free) or than a project may have"
             }
             Self::WebhooksNotAvailable => "the plan has no webhooks",
-            Self::NotFound => "no such path, or no such thing within reach of the credential",
-            Self::StreamNotFound => "no event was ever sent to a stream of this token",
+            Self::NotFound => "no such path, or no such object that the credential may access",
+            Self::StreamNotFound => "there is no stream with this token",
             Self::MethodNotAllowed => "the path takes other methods; the header `Allow` lists them",
             Self::Conflict => {
                 "the idempotency key was used with other content, the viewer tier exists already, or the webhook is disabled"
@@ -174,27 +175,32 @@ impl ErrorCode {
             Self::StreamAlreadyClaimed => "the stream's events belong to a project",
             Self::PayloadTooLarge => "the body has more than 1 MiB",
             Self::UnsupportedMediaType => {
-                "the body came without `Content-Type: application/json`, or with a `Content-Encoding` other than `gzip`"
+                "the body has no `Content-Type: application/json`, or with a `Content-Encoding` other than `gzip`"
             }
             Self::RateLimited => {
-                "the credential asks too often, where the operator limits that, or the address does with streams; `Retry-After` says how long to wait"
+                "too many requests of the credential, if the operator limits them, or of the address to streams; \
+                 `Retry-After` is the time to wait"
             }
             Self::DailyEventLimitReached => {
-                "the project has stored as many live events as its plan allows on a UTC day; `Retry-After` says when the next begins"
+                "the project has reached the limit of its plan of this UTC day; `Retry-After` is the time until the \
+                 next day"
             }
             Self::StreamDailyLimitReached => {
-                "the stream has taken as many events as it may on a UTC day; `Retry-After` says when the next begins"
+                "the stream has reached its limit of this UTC day; `Retry-After` is the time until the next day"
             }
-            Self::StreamEventLimitReached => "the stream has taken as many events as it ever may",
+            Self::StreamEventLimitReached => "the stream has reached its total limit",
             Self::LogInconsistent => {
-                "the log lost events, or was tampered with: it contradicts its last signed checkpoint, and cannot be proved by it"
+                "the log lost events or was tampered with: it contradicts its last signed checkpoint"
             }
             Self::LogStopped => {
-                "somebody changed the log in the database, or it could not be signed for too long: it takes no events until the operator has verified it"
+                "the log was changed in the database, or was unsigned for too long: it accepts no events until the \
+                 operator has verified it"
             }
             Self::InternalError => "a fault of the service; the cause is in its log under the `request_id`",
             Self::Unavailable => {
-                "overloaded, stopping, or the database does not respond; `Retry-After` says when to try again. Where the message says that the outcome is unknown, the request may have been carried out; a retry with the same idempotency keys settles it"
+                "overloaded, stopping, or the database does not respond; `Retry-After` is the time to wait. If the \
+                 message says that the outcome is unknown, the request may have succeeded: retry it with the same \
+                 idempotency keys"
             }
         }
     }

@@ -43,12 +43,12 @@ impl Describe for JsonBody<EventsInput> {
     }
 }
 
-/// An event to be stored. At most 65,536 characters as compact JSON, and 16 levels deep.
+/// A new event. At most 65,536 characters as compact JSON, and 16 levels deep.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain reads")]
 pub(crate) struct EventInput {
-    /// What was done: a dot-namespaced name such as `user.role.updated`.
+    /// The action: a dot-namespaced name such as `user.role.updated`.
     action: ActionText,
     category: Word<Category>,
     /// Your customer's id. Redaction never touches it.
@@ -58,7 +58,7 @@ pub(crate) struct EventInput {
     context: Option<ContextInput>,
     /// Any fields. Integers keep all their digits, up to 308; other numbers become the nearest double.
     metadata: Option<FreeFormObject>,
-    /// What changed.
+    /// The changed fields.
     #[schemars(length(max = CHANGES_ITEMS_MAX))]
     changes: Option<Vec<ChangeInput>>,
     /// Unique per project and environment for as long as the event is kept. The same event again is stored once and
@@ -69,7 +69,7 @@ pub(crate) struct EventInput {
     occurred_at: Option<AnyTime>,
 }
 
-/// Who did it.
+/// The actor.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain reads")]
@@ -78,25 +78,25 @@ struct ActorInput {
     id: IdText,
     #[schemars(rename = "type")]
     kind: Word<ActorType>,
-    /// For display, and for `search`.
+    /// For display and `search`.
     name: Option<DisplayText>,
     email: Option<DisplayText>,
 }
 
-/// What it was done to.
+/// The object of the action.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain reads")]
 struct TargetInput {
     id: IdText,
-    /// In your own words.
+    /// A type of your choice.
     #[schemars(rename = "type")]
     kind: IdText,
-    /// For display, and for `search`.
+    /// For display and `search`.
     name: Option<DisplayText>,
 }
 
-/// From where it was done. The form of these texts is not checked.
+/// The origin of the action. The form of these texts is not checked.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain reads")]
@@ -137,7 +137,7 @@ struct Event {
     idempotency_key: Option<String>,
     /// As sent, in UTC, or the time at which it was received.
     occurred_at: Time,
-    /// When the service got it.
+    /// When the service received it.
     received_at: Time,
     /// When it entered the log, if it was claimed from an anonymous stream, which had received it before.
     claimed_at: Option<Time>,
@@ -150,7 +150,7 @@ struct Event {
     redacted: bool,
 }
 
-/// Who did it.
+/// The actor.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain writes")]
@@ -163,7 +163,7 @@ struct Actor {
     email: Option<String>,
 }
 
-/// What it was done to.
+/// The object of the action.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what the domain writes")]

@@ -57,7 +57,7 @@ pub(crate) struct Metrics {
     exports_running: IntGauge,
     tls: Option<TlsMetrics>,
     measured: MeasuredMetrics,
-    /// What became of the spans, and their counts as metrics have them; only with a tracer.
+    /// Outcomes of the spans, and their counts as metrics have them; only with a tracer.
     spans: Option<(Arc<Tracer>, IntCounterVec)>,
     /// Held while counters are updated from those of the service.
     rendering: Mutex<()>,
@@ -165,10 +165,7 @@ impl Metrics {
         )?;
         registry.register(Box::new(witness_requests.clone()))?;
         let span_counts = IntCounterVec::new(
-            Opts::new(
-                "audit_otlp_spans_total",
-                "Spans of this process, by what became of them.",
-            ),
+            Opts::new("audit_otlp_spans_total", "Spans of this process, by outcome."),
             &["outcome"],
         )?;
         let spans = tracer.map(|tracer| (tracer, span_counts));

@@ -56,7 +56,7 @@ struct WithRequestId<'a, T> {
 struct Identified<T> {
     #[serde(flatten)]
     body: T,
-    /// Names the request, here, in the header `x-request-id` and in the service's log.
+    /// The id of the request, also in the header `x-request-id` and in the service's log.
     request_id: String,
 }
 

@@ -41,26 +41,26 @@ macro_rules! words_of {
 }
 
 words_of! {
-    ViewerRoute: "ViewerRoute", as_str, "What viewer tokens can read beside the list of events.";
-    ActorType: "ActorType", as_str, "What kind of actor did it.";
-    AlertAction: "AlertAction", as_str, "The status to which an alert is moved.";
-    AlertStatus: "AlertStatus", as_str, "Where an alert is in its life.";
-    Behavior: "RedactionBehavior", as_str, "What a redaction rule does with what it finds.";
-    Builtin: "BuiltinRedaction", name, "A kind of sensitive text that is known without any configuration.";
+    ViewerRoute: "ViewerRoute", as_str, "Additional routes of viewer tokens.";
+    ActorType: "ActorType", as_str, "The type of the actor.";
+    AlertAction: "AlertAction", as_str, "The new status of an alert.";
+    AlertStatus: "AlertStatus", as_str, "The status of an alert.";
+    Behavior: "RedactionBehavior", as_str, "What a redaction rule replaces a match with.";
+    Builtin: "BuiltinRedaction", name, "A built-in kind of sensitive data.";
     Category: "EventCategory", as_str, "The kind of an event.";
-    DeliveryKind: "DeliveryType", as_str, "What a message tells of.";
-    DeliveryStatus: "DeliveryStatus", as_str, "Where a delivery stands: `pending` while attempts follow.";
+    DeliveryKind: "DeliveryType", as_str, "The type of a message.";
+    DeliveryStatus: "DeliveryStatus", as_str, "The status of a delivery: `pending` while attempts follow.";
     Environment: "ProjectEnvironment", as_str, "Live and test data of a project never mix.";
     Interval: "SummaryInterval", as_str, "The length of the buckets in which events are counted.";
     Split: "SummarySplit", as_str, "By what the buckets of a summary are split.";
-    ErrorCode: "ErrorCode", as_str, "Every code of an error. Each has one status.";
-    ExportFormat: "ExportFormat", as_str, "How an export is written.";
-    FailureKind: "FailureKind", as_str, "Why an attempt got no answer.";
-    GroupBy: "GroupBy", as_str, "Whose events an alert rule counts together.";
-    KeyScope: "KeyScope", as_str, "Something that a key may do.";
-    Plan: "Plan", as_str, "What an organization has paid for.";
+    ErrorCode: "ErrorCode", as_str, "Error codes. Each has one status.";
+    ExportFormat: "ExportFormat", as_str, "The format of an export.";
+    FailureKind: "FailureKind", as_str, "Why an attempt got no response.";
+    GroupBy: "GroupBy", as_str, "By what an alert rule groups events.";
+    KeyScope: "KeyScope", as_str, "A permission of a key.";
+    Plan: "Plan", as_str, "The plan of an organization.";
     Severity: "AlertSeverity", as_str, "How much an alert matters, from least to most.";
-    StreamStatus: "StreamStatus", as_str, "Where a stream is in its life.";
+    StreamStatus: "StreamStatus", as_str, "The status of a stream.";
 }
 
 /// One of the words of `T`.

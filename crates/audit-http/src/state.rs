@@ -109,7 +109,7 @@ impl HttpState {
         })
     }
 
-    /// Has `/readyz` respond 503, and each response close its connection (RFC 9112, section 9.6), so that a balancer and clients go to
+    /// Makes `/readyz` respond 503, and each response close its connection (RFC 9112, section 9.6), so that a balancer and clients go to
     /// another node before this one stops accepting connections.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);

@@ -264,7 +264,7 @@ struct FirstIds {
     left: u32,
     /// The number of blocks that were read.
     blocks: u32,
-    /// Those of the last one of these blocks that were not compared yet.
+    /// First ids of the current block that remain to be verified.
     ids: Vec<u8>,
 }
 

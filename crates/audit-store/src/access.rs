@@ -107,7 +107,7 @@ impl<'a, O: Copy + Into<Owner>> Configurator<'a, O> {
         Ok(is_changed)
     }
 
-    /// Has the nodes look for held deliveries to release: a webhook may have come into use.
+    /// Requests that the nodes look for held deliveries to release: a webhook may have come into use.
     pub(crate) fn release_deliveries(&mut self) {
         self.may_release_deliveries = true;
     }

@@ -179,7 +179,7 @@ impl Writer<'_> {
         )
     }
 
-    /// Has exactly these cells take new projects.
+    /// Sets the cells that take new projects.
     pub fn place_new_projects_in(&mut self, cells: &[CellId]) -> Result<()> {
         on_cells!(
             self.session(),

@@ -244,7 +244,7 @@ impl Database {
         }
     }
 
-    /// Whether a session can hang for ever: libpq has no timeout for a response.
+    /// Whether a session can hang forever: libpq has no timeout for a response.
     pub(crate) const fn can_hang(&self) -> bool {
         match self {
             Self::Sqlite(_) => false,

@@ -236,7 +236,7 @@ impl Database {
         self.shared.place.location().map(|node| node.to_string())
     }
 
-    /// Has Citus distribute the schema, if the database has it. Nothing else may use the schema.
+    /// Distributes the schema with Citus, if the database has it. Nothing else may use the schema.
     pub(crate) fn distribute(&self) -> Result<bool> {
         let (mut connection, _) = self.shared.place.connect(Purpose::Migrate)?;
         place::distribute(&mut connection)

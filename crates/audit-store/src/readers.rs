@@ -33,7 +33,7 @@ pub(crate) struct ReaderPool {
 /// When a session was last found broken. Sessions that were tested before then are tested again before they are lent.
 type BrokeAt = Arc<Mutex<Option<Instant>>>;
 
-/// What became of work on a session.
+/// The outcome of work on a session.
 enum Attempt<T, E> {
     Done(Result<T, E>),
     /// It failed, and its session is broken.

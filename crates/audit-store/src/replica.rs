@@ -27,7 +27,7 @@ const CATCH_UP_INTERVAL: Duration = Duration::from_millis(5);
 /// How long a standby is left alone after it failed, or did not catch up: each query would wait for it, and hold a session.
 const REST: Duration = Duration::from_secs(10);
 
-/// What became of the queries that a replica could have served.
+/// Outcomes of the queries that a replica could have served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplicaStatistics {
     /// It served them.

@@ -13,6 +13,7 @@ use crate::schema::{tenant_logs, tenant_map_tiles, tenant_maps, tenant_tiles};
 use audit_ledger::{BUCKET_DEPTH, Frontier, Hash, HeadKey, MAP_DEPTH, MapTile, MapTileId, Tile};
 use diesel::prelude::*;
 use std::ops::Range;
+use subtle::ConstantTimeEq;
 
 /// The context of the codes of states.
 const CODE_CONTEXT: &str = "audit tenant map 1";
@@ -137,7 +138,7 @@ impl StoredTenantMap {
 
     /// Whether the service wrote it, with this key.
     pub fn is_sealed(&self, key: &HeadKey) -> bool {
-        self.code == self.code_with(key)
+        self.code_with(key).as_slice().ct_eq(&self.code).into()
     }
 
     /// The state, unless it has no form that the service writes.

@@ -48,10 +48,10 @@ pub(crate) trait TreeSession {
     /// The cached partial tiles.
     fn partial_tiles(&self) -> Arc<PartialTiles>;
 
-    /// The stored content hashes of the events with these sequence numbers, in their order, as far as they exist.
+    /// The stored content hashes of the events with these sequence numbers, in their order that exist.
     fn stored_content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Vec<Vec<u8>>>;
 
-    /// The stored tiles of a level with these indexes, in their order, as far as they exist: index and hashes.
+    /// The stored tiles of a level with these indexes, in their order that exist: index and hashes.
     fn stored_tiles(
         &mut self,
         ledger_id: LedgerId,

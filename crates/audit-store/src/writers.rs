@@ -1,7 +1,7 @@
 //! The writing threads, and their replacement when one hangs.
 //!
 //! libpq has no timeout for a response, and a server that is frozen sends none: a stopped process keeps its connections
-//! open, and its kernel acknowledges what they receive. So a writer can wait for ever. It cannot be interrupted, but
+//! open, and its kernel acknowledges what they receive. So a writer can wait forever. It cannot be interrupted, but
 //! another one can take its place: a writer whose work takes longer than a request waits for its commit loses its ledgers
 //! to a new one, with a connection of its own. The old thread ends when its call returns. What it commits by then is
 //! stored, after its clients were told that the outcome is unknown.

@@ -17,7 +17,7 @@
 //!
 //! Invariants:
 //! - Every response has a `Content-Security-Policy` without inline code, `nosniff` and `Referrer-Policy: no-referrer`.
-//! - A file whose name has its hash never changes and is cached for ever. Everything else is revalidated by its `ETag`.
+//! - A file whose name has its hash never changes and is cached forever. Everything else is revalidated by its `ETag`.
 //! - Only `GET` is served. Other methods and paths are left to the services that are registered later.
 //! - No page needs a credential, and none contains data: pages read the HTTP API like any other client.
 

@@ -42,3 +42,14 @@ fn read(path: &str) -> String {
     let path = root().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
+
+#[test]
+fn every_source_file_that_the_architecture_names_exists() {
+    let document = read("docs/architecture.md");
+    let named = quoted(&document).filter(|text| text.starts_with("audit-") && text.ends_with(".rs"));
+    let named: Vec<&str> = named.collect();
+    assert!(named.len() > 10, "{named:?}");
+    for file in named {
+        assert!(root().join("crates").join(file).is_file(), "{file}");
+    }
+}

@@ -53,7 +53,7 @@ fn request(client: &Client, old_size: u64) -> AddCheckpoint {
     }
 }
 
-/// Has the latest checkpoint cosigned. Returns its size.
+/// Requests a cosignature of the latest checkpoint. Returns its size.
 fn cosign(witness: &Witness, client: &Client, old_size: u64) -> u64 {
     let request = request(client, old_size);
     let answer = witness.add(&request.to_string());

@@ -70,7 +70,7 @@ fn the_encryption_key_is_rotated_while_a_server_runs(kind: DatabaseKind) {
     verify(&database, WITH_NEW);
 }
 
-/// Has the update of a viewer secret hang, after secrets of the service were changed.
+/// Blocks the update of a viewer secret, after secrets of the service were changed.
 fn block(database: &Database) {
     match database.kind() {
         // It counts the rows of a query that never ends.

@@ -137,7 +137,7 @@ impl<'a> ClosedLoop<'a> {
         })
     }
 
-    /// Has the clients without a pending request send one, as far as requests are due.
+    /// Sends the due requests with the clients that have no pending one.
     fn start_requests(&mut self, clients: &mut [Client], registry: &Registry) -> anyhow::Result<()> {
         for client in clients.iter_mut().filter(|client| !client.is_waiting) {
             self.next_request(client)?;

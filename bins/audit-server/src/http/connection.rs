@@ -2,7 +2,7 @@
 //!
 //! actix-http drains a connection before it parses, up to 128 KiB into a buffer that grows to 256 KiB. With 512
 //! connections that send large bodies that is 133 MiB. It passes on the data of each read at once, so smaller reads
-//! cost nothing. And it waits for ever for a client that does not read its response.
+//! cost nothing. And it waits forever for a client that does not read its response.
 
 use super::share::Slot;
 use audit_http::Patience;

@@ -118,7 +118,7 @@ mod tests {
         written.unwrap();
         all.unwrap();
         assert!(read.iter().all(|byte| *byte == 7));
-        // What fits into the buffers of TLS counts too: a flush does not wait for ever.
+        // What fits into the buffers of TLS counts too: a flush does not wait forever.
         server.write_all(&[7; 12_000]).await.unwrap();
         let error = server.flush().await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);

@@ -104,7 +104,7 @@ impl AuditLog {
         Ok(unsigned.last)
     }
 
-    /// Has logs that are smaller than they were when they could not be signed take no events from the first request on. Call it before
+    /// Stops logs that are smaller than they were when they could not be signed, before the first request. Call it before
     /// that.
     ///
     /// # Errors

@@ -188,7 +188,7 @@ impl Witnessing {
         (!self.asked.is_empty()).then(|| self.stored.subscribe())
     }
 
-    /// Has published checkpoints cosigned. Returns at once.
+    /// Requests cosignatures of published checkpoints. Returns at once.
     pub(super) fn submit<'a>(&self, published: impl Iterator<Item = &'a NewCheckpoint>) {
         self.submit_all(published.map(|new| Published {
             ledger_id: new.ledger_id,
@@ -398,7 +398,7 @@ impl Scan {
 }
 
 impl AuditLog {
-    /// Has checkpoints without a quorum cosigned, of a part of all ledgers behind `after`. Returns where the next part begins.
+    /// Requests cosignatures of checkpoints without a quorum, of a part of all ledgers behind `after`. Returns where the next part begins.
     fn submit_uncosigned(&self, after: Option<LedgerId>, is_first: bool) -> Result<Option<LedgerId>> {
         let now = self.clock.now();
         let signed_before = match is_first {

@@ -51,7 +51,7 @@ pub(crate) fn create() -> About {
         outcome: "The rule.",
         answers: &[Sample("example", RULE)],
         errors: &[ErrorCode::AlertRuleLimitReached],
-        ..About::new("create_alert_rule", Tag::Alerts, "Make an alert rule")
+        ..About::new("create_alert_rule", Tag::Alerts, "Create an alert rule")
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn change() -> About {
                 "cooldown_seconds": 60
             }"#,
         )],
-        outcome: "The rule as it is now.",
+        outcome: "The changed rule.",
         answers: &[Sample("example", RULE)],
         ..About::new("update_alert_rule", Tag::Alerts, "Change an alert rule")
     }

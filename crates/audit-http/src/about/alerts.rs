@@ -26,8 +26,8 @@ pub(crate) fn list() -> About {
 pub(crate) fn change() -> About {
     About {
         description: "An open alert can be acknowledged or resolved, an acknowledged one resolved. The same status \
-                      again is 200 and changes nothing. A resolved alert cannot be acknowledged (409), and none opens \
-                      again.",
+                      again is 200 and changes nothing. A resolved alert cannot be acknowledged (409), and no alert \
+                      can be reopened.",
         path: Some(PathParameter {
             description: "The id of the alert.",
             schema: |generator| generator.subschema_for::<Id<AlertId>>(),
@@ -35,7 +35,7 @@ pub(crate) fn change() -> About {
             refusal: ErrorCode::NotFound,
         }),
         requests: &[Sample("example", r#"{"status": "acknowledged"}"#)],
-        outcome: "The alert as it is now.",
+        outcome: "The changed alert.",
         answers: &[Sample(
             "example",
             r#"{"alert": {

@@ -8,7 +8,7 @@ use audit_app::DeliveryId;
 
 pub(crate) fn list() -> About {
     About {
-        description: "What was and is to be sent to the webhook, newest first, on every plan.",
+        description: "Past and pending deliveries of the webhook, newest first, on every plan.",
         path: webhook_id(),
         outcome: "One page of deliveries.",
         answers: &[Sample(
@@ -42,8 +42,8 @@ pub(crate) fn list() -> About {
 
 pub(crate) fn test() -> About {
     About {
-        description: "Sends a message of the type `webhook.test`: one attempt, at once. The deliveries show what came of \
-                      it. Needs a paid plan. A disabled webhook: 409 `conflict`.",
+        description: "Sends a message of the type `webhook.test`: one attempt, at once. The deliveries show the \
+                      result. Needs a paid plan. A disabled webhook: 409 `conflict`.",
         path: webhook_id(),
         outcome: "The message waits to be sent.",
         answers: &[Sample(
@@ -63,8 +63,8 @@ pub(crate) fn test() -> About {
 
 pub(crate) fn retry() -> About {
     About {
-        description: "An attempt at once, with the same `message_id`, also when the delivery is finished: then it is \
-                      one attempt. A pending delivery becomes due now and keeps its schedule. Needs a paid plan. A \
+        description: "An immediate attempt with the same `message_id`. A finished delivery gets one attempt; a \
+                      pending one keeps its schedule. Needs a paid plan. A \
                       disabled webhook: 409 `conflict`.",
         path: Some(PathParameter {
             description: "The id of the delivery.",
@@ -89,6 +89,6 @@ pub(crate) fn retry() -> About {
         )],
         errors: &[ErrorCode::WebhooksNotAvailable, ErrorCode::Conflict],
         is_additive: true,
-        ..About::new("retry_delivery", Tag::Webhooks, "Try a delivery once more")
+        ..About::new("retry_delivery", Tag::Webhooks, "Retry a delivery")
     }
 }

@@ -4,8 +4,8 @@ use super::{About, Plain, Tag};
 
 pub(crate) fn openapi() -> About {
     About {
-        description: "Made from the code that serves. The one JSON response without a `request_id` in it, because its \
-                      form is not this interface's; the header `x-request-id` is there.",
+        description: "The only JSON response without `request_id`, whose form OpenAPI defines; the header \
+                      `x-request-id` is present.",
         outcome: "This document.",
         plain: Some(Plain {
             status: 200,
@@ -19,9 +19,9 @@ pub(crate) fn openapi() -> About {
 
 pub(crate) fn page() -> About {
     About {
-        description: "With search, and with a form that sends requests to this server. The page loads and calls nothing \
-                      else.",
-        outcome: "This document as a page to read and to try.",
+        description: "A page with search and a form that sends requests to this server. It loads nothing from other \
+                      servers.",
+        outcome: "The page.",
         plain: Some(Plain {
             status: 200,
             content_types: &["text/html"],
@@ -44,7 +44,7 @@ pub(crate) fn library() -> About {
         ..About::new(
             "get_documentation_script",
             Tag::Operations,
-            "Read the script of the documentation",
+            "Read the script of the documentation page",
         )
     }
 }

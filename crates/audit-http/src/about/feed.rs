@@ -7,13 +7,13 @@ use schemars::json_schema;
 pub(crate) fn follow() -> About {
     About {
         description: "Events in the order in which they were committed, each once and none left out, whichever node \
-                      stored them. `cursor` is where to go on; keep it, and send it as `after`. With `wait` the response \
-                      comes as soon as there is an event. A response without events is no error: ask again.\n\n\
+                      stored them. Store `cursor` and send it as `after` to continue. With `wait` the response \
+                      comes as soon as there is an event. A response without events is no error.\n\n\
                       With `Accept: text/event-stream` the response is a stream of server-sent events that does not end: \
                       `event: audit` with an event as `data`, and as `id` the cursor behind it, which a client that \
                       comes back sends in `Last-Event-ID`. `event: end` says why the server ends a stream; its `data` \
                       has `code` and `message`. Lines that begin with `:` keep the connection alive.\n\n\
-                      With a viewer token only the live events of its tenant come, as its tier shows them.",
+                      With a viewer token the feed has the live events of its tenant that its tier shows.",
         headers: &[HeaderParameter {
             name: "Last-Event-ID",
             description: "The `id` of the last event that a stream brought; it goes before `after`. Only streams look \

@@ -12,7 +12,7 @@ pub(crate) fn create() -> About {
             r#"{"project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "type": "project", "name": "ci", "environment": "test",
                 "expires_at": "2027-01-15T00:00:00Z", "scopes": ["events:write"], "networks": ["10.0.0.0/8"]}"#,
         )],
-        outcome: "The key, shown here only.",
+        outcome: "The key. It is not shown again.",
         answers: &[Sample(
             "example",
             r#"{
@@ -22,7 +22,7 @@ pub(crate) fn create() -> About {
             }"#,
         )],
         errors: &[ErrorCode::NotFound],
-        ..About::new("create_key", Tag::Keys, "Make a project key")
+        ..About::new("create_key", Tag::Keys, "Create a project key")
     }
 }
 
@@ -46,15 +46,15 @@ pub(crate) fn list() -> About {
 
 pub(crate) fn rotate() -> About {
     About {
-        description: "Makes a key with the same name, environment and limits, and ends the old one after `overlap` seconds. \
-                      Both happen or neither. A key that expires is followed by one that is valid for as long.",
+        description: "Creates a key with the same name, environment and limits, and expires the old one after \
+                      `overlap` seconds, atomically. A key that expires is followed by one that is valid for as long.",
         path: Some(PathParameter {
             description: "The id of the old key.",
             schema: |generator| generator.subschema_for::<Uuid>(),
             example: "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
             refusal: ErrorCode::NotFound,
         }),
-        outcome: "The new key, shown here only.",
+        outcome: "The new key. It is not shown again.",
         answers: &[Sample(
             "example",
             r#"{
@@ -64,13 +64,14 @@ pub(crate) fn rotate() -> About {
             }"#,
         )],
         errors: &[ErrorCode::Conflict],
-        ..About::new("rotate_key", Tag::Keys, "Replace a project key")
+        ..About::new("rotate_key", Tag::Keys, "Rotate a project key")
     }
 }
 
 pub(crate) fn revoke() -> About {
     About {
-        description: "At once and for good, on every node. A project key revokes keys of its project, itself included; \
+        description: "Immediate and permanent, on every node. A project key revokes keys of its project, itself \
+                      included; \
                       a master key any of the organization. A revoked key again: 200, and `revokedAt` stays as it was.",
         path: Some(PathParameter {
             description: "The id of the key.",

@@ -94,7 +94,7 @@ pub(crate) fn proof() -> About {
             example: "evt_01M7YBDWMHNWK91QZQDZCEC02X",
             refusal: ErrorCode::NotFound,
         }),
-        outcome: "That the event is in the log.",
+        outcome: "The proof.",
         answers: &[Sample(
             "example",
             r#"{
@@ -144,7 +144,11 @@ pub(crate) fn consistency() -> About {
             r#"{"from": 1, "to": 2, "consistency": ["4ti0sSFJI4tq9ir51ZSZd7atRj8YaOVJT6RMa+wRq4U="]}"#,
         )],
         is_additive: true,
-        ..About::new("get_log_consistency", Tag::Log, "Prove that the log only grew")
+        ..About::new(
+            "get_log_consistency",
+            Tag::Log,
+            "Prove that the log is append-only",
+        )
     }
 }
 

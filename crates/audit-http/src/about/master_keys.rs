@@ -30,9 +30,9 @@ pub(crate) fn create() -> About {
             r#"{"name": "terraform", "expires_at": "2027-01-15T00:00:00Z", "scopes": ["admin", "alerts"],
                 "networks": ["10.0.0.0/8"]}"#,
         )],
-        outcome: "The key, shown here only.",
+        outcome: "The key. It is not shown again.",
         answers: NEW_KEY,
-        ..About::new("create_master_key", Tag::Keys, "Make a master key")
+        ..About::new("create_master_key", Tag::Keys, "Create a master key")
     }
 }
 
@@ -55,19 +55,20 @@ pub(crate) fn list() -> About {
 
 pub(crate) fn rotate() -> About {
     About {
-        description: "Makes a key with the same name and limits, and ends the old one after `overlap` seconds. Both happen or \
-                      neither. A key that expires is followed by one that is valid for as long.",
+        description: "Creates a key with the same name and limits, and expires the old one after `overlap` seconds, \
+                      atomically. A key that expires is followed by one that is valid for as long.",
         path: Some(path("The id of the old key.")),
-        outcome: "The new key, shown here only.",
+        outcome: "The new key. It is not shown again.",
         answers: NEW_KEY,
         errors: &[ErrorCode::Conflict],
-        ..About::new("rotate_master_key", Tag::Keys, "Replace a master key")
+        ..About::new("rotate_master_key", Tag::Keys, "Rotate a master key")
     }
 }
 
 pub(crate) fn revoke() -> About {
     About {
-        description: "At once and for good, on every node. The last key that does not expire and has the scope `admin` stays \
+        description: "Immediate and permanent, on every node. The last key that does not expire and has the scope \
+                      `admin` stays \
                       (403): only the operator revokes it, on the command line.",
         path: Some(path("The id of the key.")),
         outcome: "The key is revoked.",

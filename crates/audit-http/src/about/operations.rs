@@ -8,7 +8,7 @@ pub(crate) fn healthz() -> About {
         outcome: "The process is up.",
         answers: &[Sample("example", r#"{"status": "ok"}"#)],
         is_additive: true,
-        ..About::new("get_health", Tag::Operations, "Ask whether the process is up")
+        ..About::new("get_health", Tag::Operations, "Check that the process is up")
     }
 }
 
@@ -24,14 +24,14 @@ pub(crate) fn readyz() -> About {
         ..About::new(
             "get_readiness",
             Tag::Operations,
-            "Ask whether the database accepts writes",
+            "Check that the database accepts writes",
         )
     }
 }
 
 pub(crate) fn metrics() -> About {
     About {
-        description: "Counted since the process started, for this process.",
+        description: "Of this process, since its start.",
         outcome: "Counters and histograms in Prometheus' text format.",
         plain: Some(Plain {
             status: 200,

@@ -16,7 +16,7 @@ pub(crate) fn create() -> About {
             }}"#,
         )],
         is_additive: true,
-        ..About::new("create_project", Tag::Projects, "Make a project")
+        ..About::new("create_project", Tag::Projects, "Create a project")
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn create() -> About {
         ],
         outcome: "The rule.",
         answers: &[Sample("example", RULE)],
-        ..About::new("create_redaction_rule", Tag::Redaction, "Make a redaction rule")
+        ..About::new("create_redaction_rule", Tag::Redaction, "Create a redaction rule")
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn change() -> About {
             ),
             Sample("fields", r#"{"fields": ["metadata.salary"]}"#),
         ],
-        outcome: "The rule as it is now.",
+        outcome: "The changed rule.",
         answers: &[Sample("example", RULE)],
         ..About::new("update_redaction_rule", Tag::Redaction, "Change a redaction rule")
     }
@@ -91,7 +91,7 @@ pub(crate) fn delete() -> About {
 
 pub(crate) fn test() -> About {
     About {
-        description: "Shows what the project's enabled rules would do to an event. Nothing is stored.",
+        description: "Applies the project's enabled rules to an event and returns what changes. Nothing is stored.",
         requests: &[Sample(
             "example",
             r#"{"event": {
@@ -99,7 +99,7 @@ pub(crate) fn test() -> About {
                 "metadata": {"card": "4111 1111 1111 1111", "ok": "fine"}
             }}"#,
         )],
-        outcome: "The parts that change, before and after.",
+        outcome: "The changed parts, before and after.",
         answers: &[Sample(
             "example",
             r#"{
@@ -111,6 +111,6 @@ pub(crate) fn test() -> About {
                 }
             }"#,
         )],
-        ..About::new("test_redaction", Tag::Redaction, "Try the redaction rules")
+        ..About::new("test_redaction", Tag::Redaction, "Test the redaction rules")
     }
 }

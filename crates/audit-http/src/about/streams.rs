@@ -19,7 +19,7 @@ pub(crate) fn ingest() -> About {
         description: "One event, or an array of 1 to 100; the first begins the stream. The built-in redaction rules \
                       that are on by default always apply, custom ones when the stream is claimed. Events raise no \
                       alerts and cannot be read before that.\n\n\
-                      As a rule 30 requests a minute and 10 new streams a day from one address (`rate_limited`), 100 \
+                      By default 30 requests a minute and 10 new streams a day from one address (`rate_limited`), 100 \
                       events a day and 500 in all for a stream. A request that would pass a limit is refused whole.",
         path: token(),
         requests: events::REQUESTS,
@@ -41,9 +41,9 @@ pub(crate) fn ingest() -> About {
 
 pub(crate) fn info() -> About {
     About {
-        description: "No event is shown. A stream that was claimed or has expired still answers, with that status.",
+        description: "Returns no events. Claimed and expired streams are reported with their status.",
         path: token(),
-        outcome: "What may be known of the stream.",
+        outcome: "The state of the stream.",
         answers: &[Sample(
             "example",
             r#"{
@@ -57,13 +57,13 @@ pub(crate) fn info() -> About {
             ErrorCode::InternalError,
             ErrorCode::Unavailable,
         ],
-        ..About::new("get_stream", Tag::Streams, "Ask about a stream")
+        ..About::new("get_stream", Tag::Streams, "Read the state of a stream")
     }
 }
 
 pub(crate) fn claim() -> About {
     About {
-        description: "All at once, and for good: the token can never be used again. The events keep id, times and \
+        description: "Atomic and permanent: the token cannot be used again. The events keep id, times and \
                       order, pass the project's redaction rules, raise no alerts and count against no daily limit. \
                       Where an idempotency key exists in the project, the project's event stays and the stream's is \
                       dropped and not counted.",
@@ -78,10 +78,6 @@ pub(crate) fn claim() -> About {
             ErrorCode::StreamExpired,
             ErrorCode::StreamAlreadyClaimed,
         ],
-        ..About::new(
-            "claim_stream",
-            Tag::Streams,
-            "Move a stream's events into a project",
-        )
+        ..About::new("claim_stream", Tag::Streams, "Claim a stream")
     }
 }

@@ -4,9 +4,10 @@ use super::{About, Sample, Tag};
 
 pub(crate) fn summarize() -> About {
     About {
-        description: "How many events a query finds, by time, and the most frequent values of the newest ones. The numbers are \
+        description: "The number of matching events by time, and the most frequent values of the newest ones. The \
+                      numbers are \
                       exact, and agree with the pages of `GET /events` with the same parameters. `top` counts the newest \
-                      10,000 events only; `top.looked_at` says how many it counted.\n\n\
+                      10,000 events only; `top.looked_at` is their number.\n\n\
                       There are at most 1,000 buckets; a shorter `interval` than the range of time allows is 400. So is a \
                       query that only the events themselves can answer, if it finds more than 100,000 of them: a \
                       prefix of an action that does not end with `.*` and of which there are more than 64, or a word of 64 \

@@ -4,7 +4,7 @@ use super::{About, Sample, Tag};
 
 pub(crate) fn get() -> About {
     About {
-        description: "The plan of the organization, and how much the project has of what the plan and the service limit.",
+        description: "The plan of the organization, and the usage of the project with its limits.",
         outcome: "Plan and usage.",
         answers: &[Sample(
             "example",

@@ -31,7 +31,7 @@ pub(crate) fn create() -> About {
         )],
         errors: &[ErrorCode::Conflict],
         is_additive: true,
-        ..About::new("create_viewer_tier", Tag::Viewers, "Make a viewer tier")
+        ..About::new("create_viewer_tier", Tag::Viewers, "Create a viewer tier")
     }
 }
 

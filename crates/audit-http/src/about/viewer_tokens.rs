@@ -28,6 +28,6 @@ pub(crate) fn create() -> About {
                 }"#,
             ),
         ],
-        ..About::new("create_viewer_token", Tag::Viewers, "Make a viewer token")
+        ..About::new("create_viewer_token", Tag::Viewers, "Create a viewer token")
     }
 }

@@ -42,23 +42,23 @@ pub(crate) fn create() -> About {
             "example",
             r#"{"url": "https://example.com/alerts", "enabled": true}"#,
         )],
-        outcome: "The webhook, its secret shown here only.",
+        outcome: "The webhook with its secret, which is not shown again.",
         answers: &[Sample("example", WITH_SECRET)],
         errors: &[ErrorCode::WebhooksNotAvailable],
-        ..About::new("create_webhook", Tag::Webhooks, "Make a webhook")
+        ..About::new("create_webhook", Tag::Webhooks, "Create a webhook")
     }
 }
 
 pub(crate) fn change() -> About {
     About {
-        description: "On every plan. What waits is sent to the new URL, with the same secret. While a webhook is \
-                      disabled it gets no new deliveries, and those that wait go on waiting.",
+        description: "On every plan. Pending deliveries are sent to the new URL, with the same secret. A disabled \
+                      webhook gets no new deliveries, and pending ones remain pending.",
         path: id(),
         requests: &[Sample(
             "example",
             r#"{"url": "https://example.com/alerts", "enabled": false}"#,
         )],
-        outcome: "The webhook as it is now; its secret redacted.",
+        outcome: "The changed webhook; its secret is redacted.",
         answers: &[Sample(
             "example",
             r#"{"webhook": {
@@ -72,7 +72,7 @@ pub(crate) fn change() -> About {
 
 pub(crate) fn delete() -> About {
     About {
-        description: "On every plan. Its deliveries, finished and pending, go with it.",
+        description: "On every plan. Also deletes its deliveries.",
         path: id(),
         outcome: "The webhook is deleted.",
         answers: &[Sample("example", r#"{"deleted": true}"#)],
@@ -82,17 +82,17 @@ pub(crate) fn delete() -> About {
 
 pub(crate) fn rotate_secret() -> About {
     About {
-        description: "The old secret signs beside the new one for 24 hours: `webhook-signature` then holds two \
+        description: "The old secret remains valid for 24 hours: `webhook-signature` then holds two \
                       signatures, and more after more rotations. While ten sign, another rotation is 409.",
         path: id(),
-        outcome: "The webhook, its new secret shown here only.",
+        outcome: "The webhook with its new secret, which is not shown again.",
         answers: &[Sample("example", WITH_SECRET)],
         errors: &[ErrorCode::Conflict],
         is_additive: true,
         ..About::new(
             "rotate_webhook_secret",
             Tag::Webhooks,
-            "Give a webhook a new secret",
+            "Rotate the secret of a webhook",
         )
     }
 }

@@ -58,8 +58,8 @@ fn parameters(generator: &mut SchemaGenerator) -> Named<Parameter> {
         schema,
         example: json!(example),
     };
-    let project = "The project on which a master key acts; not needed when the organization has only one. A project key \
-                   may name its own. The header `X-Project-Id` says the same.";
+    let project = "The project, for master keys; not needed when the organization has only one. A project key may \
+                   name its own. The header `X-Project-Id` is equivalent.";
     let project_id = generator.subschema_for::<Uuid>();
     let environment = generator.subschema_for::<Word<Environment>>();
     Named(vec![
@@ -79,8 +79,7 @@ fn parameters(generator: &mut SchemaGenerator) -> Named<Parameter> {
             parameter(
                 "environment",
                 "query",
-                "Whose events a master key reads and writes: `live` when absent. For master keys only; other \
-                 credentials have one environment.",
+                "The environment, for master keys: `live` by default. Other credentials have one environment.",
                 true,
                 environment,
                 "live",
@@ -105,36 +104,35 @@ fn headers() -> Named<Header> {
         header(
             "x-request-id",
             true,
-            "Names the request; the same as `request_id` in the body.",
+            "The id of the request; equal to `request_id` in the body.",
             text(),
             json!(REQUEST_ID_EXAMPLE),
         ),
         header(
             "ratelimit-limit",
             false,
-            "Where the operator limits how often a credential may ask: how many requests it may make at once after a \
-             pause.",
+            "If the operator limits the request rate: the number of requests at once.",
             seconds(),
             json!(100),
         ),
         header(
             "ratelimit-remaining",
             false,
-            "How many of them are left.",
+            "The number of requests left.",
             seconds(),
             json!(99),
         ),
         header(
             "ratelimit-reset",
             false,
-            "Seconds until none is missing.",
+            "Seconds until all are available again.",
             seconds(),
             json!(1),
         ),
         header(
             "retry-after",
             false,
-            "Seconds after which the request may be sent again. Absent where waiting does not help.",
+            "Seconds after which the request may be retried. Absent if a retry does not help.",
             seconds(),
             json!(1),
         ),

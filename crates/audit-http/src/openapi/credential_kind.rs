@@ -65,18 +65,18 @@ impl CredentialKind {
         match self {
             Self::MasterKey => CredentialInfo {
                 form: "mk_ and 39 letters and digits",
-                description: "Reaches all projects of one organization, administration included. Made at set-up, with \
-                              `POST /api/v1/master-keys` or with `audit-server master-key create`.",
+                description: "Has access to all projects of one organization, with administration. Created at set-up, \
+                              with `POST /api/v1/master-keys` or with `audit-server master-key create`.",
             },
             Self::ProjectKey => CredentialInfo {
                 form: "pk_live_ or pk_test_ and 39 letters and digits",
-                description: "Reaches one project in one environment. Made with `POST /api/v1/keys` or \
+                description: "Has access to one project in one environment. Created with `POST /api/v1/keys` or \
                               `audit-server key create`.",
             },
             Self::ViewerToken => CredentialInfo {
                 form: "vt_ and a JWT",
-                description: "Reads the live events of one tenant of one project, as far as its tier shows them, and can \
-                              do nothing else. Made with `POST /api/v1/viewer-tokens`.",
+                description: "Reads the live events of one tenant of one project, as its tier shows them, and can do \
+                              nothing else. Created with `POST /api/v1/viewer-tokens`.",
             },
         }
     }

@@ -172,11 +172,11 @@ fn server() -> Server {
     let host = ServerVariable {
         choices: &[],
         default: "127.0.0.1:8080",
-        description: "The name or address of the service, with its port unless that is the one of the scheme.",
+        description: "The name or address of the service, with its port unless it is the default port.",
     };
     Server {
         url: "{scheme}://{host}",
-        description: "A server of your own.",
+        description: "Your server.",
         variables: Named(vec![("scheme".to_owned(), scheme), ("host".to_owned(), host)]),
     }
 }

@@ -20,22 +20,22 @@ struct AlertFiredMessage {
     kind: String,
     /// When it was raised.
     timestamp: Time,
-    /// The alert as it was then.
+    /// The alert at that time.
     data: AlertBody,
 }
 
-/// Somebody tries whether messages arrive.
+/// A test message.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what is sent")]
 struct WebhookTestMessage {
     #[schemars(rename = "type", extend("enum" = [DeliveryKind::WebhookTest.as_str()]))]
     kind: String,
-    /// When it was asked for.
+    /// When it was requested.
     timestamp: Time,
     data: WebhookTestData,
 }
 
-/// Which webhook is tried.
+/// The webhook.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what is sent")]
 struct WebhookTestData {
@@ -68,7 +68,7 @@ pub(super) fn webhooks(generator: &mut SchemaGenerator) -> (Named<Or<PathItem>>,
         )
     };
     let test = Operation {
-        summary: "A test message was asked for",
+        summary: "A test message was requested",
         is_additive: true,
         ..operation(
             "receive_webhook_test",
@@ -122,10 +122,10 @@ fn operation(
             content: Named::one(JSON, Media { schema, examples }),
         }),
         responses: Named(vec![
-            ("2XX".to_owned(), response("The message has arrived.")),
+            ("2XX".to_owned(), response("The message was received.")),
             (
                 "410".to_owned(),
-                response("The receiver is gone for good; the webhook is disabled."),
+                response("The receiver no longer exists; the webhook is disabled."),
             ),
         ]),
     }

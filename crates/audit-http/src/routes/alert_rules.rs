@@ -19,7 +19,7 @@ use serde::Serialize;
 const BUILTIN: &str = "builtin";
 const CUSTOM: &str = "custom";
 
-/// A custom rule to be made. Numbers are written as whole ones: `5`, not `5.0`.
+/// The properties of a new custom rule. Numbers are written as whole ones: `5`, not `5.0`.
 #[derive(JsonSchema)]
 #[schemars(rename = "AlertRuleInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -27,17 +27,17 @@ pub(super) struct NewRuleInput {
     name: NameText,
     /// Which actions count; `*` stands for any characters, dots included. An action must match as a whole.
     action_pattern: GlobText,
-    /// So many matching events of a group raise an alert.
+    /// The number of matching events of a group that raises an alert.
     #[schemars(range(min = Threshold::MIN.get(), max = Threshold::MAX.get()))]
     threshold: u32,
-    /// Within so many seconds.
+    /// The length of the window, in seconds.
     #[schemars(range(min = WindowSeconds::MIN.get(), max = WindowSeconds::MAX.get()))]
     window_seconds: u32,
     group_by: Word<GroupBy>,
     severity: Word<Severity>,
     #[schemars(extend("default" = true))]
     enabled: Option<bool>,
-    /// Silence of a group after an alert.
+    /// Seconds after an alert in which the group raises none.
     #[schemars(
         range(min = CooldownSeconds::MIN.get(), max = CooldownSeconds::MAX.get()),
         extend("default" = CooldownSeconds::default().get())
@@ -78,10 +78,10 @@ struct RuleBody {
     /// Which actions count; `*` stands for any characters, dots included.
     #[schemars(with = "GlobText")]
     action_pattern: String,
-    /// So many matching events of a group raise an alert.
+    /// The number of matching events of a group that raises an alert.
     #[schemars(range(min = Threshold::MIN.get(), max = Threshold::MAX.get()))]
     threshold: u32,
-    /// Within so many seconds.
+    /// The length of the window, in seconds.
     #[schemars(range(min = WindowSeconds::MIN.get(), max = WindowSeconds::MAX.get()))]
     window_seconds: u32,
     #[schemars(with = "Word<GroupBy>")]
@@ -89,7 +89,7 @@ struct RuleBody {
     #[schemars(with = "Word<Severity>")]
     severity: &'static str,
     enabled: bool,
-    /// Silence of a group after an alert.
+    /// Seconds after an alert in which the group raises none.
     #[schemars(range(min = CooldownSeconds::MIN.get(), max = CooldownSeconds::MAX.get()))]
     cooldown_seconds: u32,
     /// Of custom rules.

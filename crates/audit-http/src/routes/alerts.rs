@@ -24,10 +24,10 @@ pub(crate) struct AlertBody {
     id: AlertId,
     /// The rule that fired.
     rule_id: String,
-    /// The name that the rule had then.
+    /// The name of the rule at that time.
     #[schemars(with = "NameText")]
     rule_name: String,
-    /// The severity that the rule had then.
+    /// The severity of the rule at that time.
     #[schemars(with = "Word<Severity>")]
     severity: &'static str,
     #[schemars(with = "Word<AlertStatus>")]
@@ -36,7 +36,7 @@ pub(crate) struct AlertBody {
     group_key: String,
     /// How many matching events were in the window when the rule fired.
     event_count: u64,
-    /// The newest of them, newest first.
+    /// The newest ones, newest first.
     #[schemars(with = "Vec<Id<EventId>>", length(max = 10))]
     sample_event_ids: Vec<EventId>,
     #[schemars(with = "Time")]
@@ -92,12 +92,12 @@ pub(super) struct AlertsQuery {
     limit: Option<u32>,
 }
 
-/// Where an alert is to be moved.
+/// The new status of an alert.
 #[derive(JsonSchema)]
 #[schemars(rename = "AlertChange")]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct ChangeInput {
-    /// No alert opens again.
+    /// An alert cannot be reopened.
     status: Word<AlertAction>,
 }
 

@@ -38,7 +38,7 @@ struct AttemptBody {
     error: Option<&'static str>,
 }
 
-/// A message on its way to a webhook, with all its attempts.
+/// A message to a webhook, with all attempts.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Delivery")]
 struct DeliveryBody {
@@ -52,7 +52,7 @@ struct DeliveryBody {
     #[serde(rename = "type")]
     #[schemars(with = "Word<DeliveryKind>")]
     kind: &'static str,
-    /// The alert it tells of, if any.
+    /// The alert, if the message is about one.
     #[schemars(with = "Option<Id<AlertId>>")]
     alert_id: Option<AlertId>,
     #[schemars(with = "Word<DeliveryStatus>")]
@@ -62,7 +62,7 @@ struct DeliveryBody {
     /// When the next attempt may begin; during an attempt, when another node would take over; `null` when finished.
     #[schemars(with = "Option<Time>")]
     next_attempt_at: Option<String>,
-    /// When it was delivered or given up.
+    /// When it was delivered or finally failed.
     #[schemars(with = "Option<Time>")]
     finished_at: Option<String>,
     /// Oldest first.

@@ -26,9 +26,9 @@ pub(super) struct IngestedBody {
     /// Ids of the stored events in the order they were sent; for a repeat, the id of the first.
     #[schemars(with = "Vec<Id<EventId>>")]
     ids: Vec<EventId>,
-    /// How many fields redaction changed (fields, not matches; repeats are counted as well).
+    /// The number of redacted fields (fields, not matches; repeats are counted).
     redacted_count: usize,
-    /// How many of `ids` were stored before; absent when none was.
+    /// The number of `ids` that were stored before; absent if none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "usize", range(min = 1), extend("x-additive" = true))]
     repeated_count: Option<usize>,

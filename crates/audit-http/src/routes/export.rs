@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
 audit_domain::words! {
-    /// How an export is written.
+    /// The format of an export.
     pub enum ExportFormat {
         /// One JSON object on each line.
         JsonLines = "jsonl",
@@ -65,7 +65,7 @@ impl ExportFormat {
 #[schemars(transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct ExportQuery {
-    /// How the events are written.
+    /// The format.
     #[schemars(extend("default" = ExportFormat::JsonLines.as_str()), example = &"csv")]
     format: Option<Word<ExportFormat>>,
     #[schemars(flatten)]

@@ -51,7 +51,7 @@ pub(super) struct FeedQuery {
     /// The cursor of an earlier response to the same query, or `latest` for events from now on; without it the feed begins with the
     /// oldest event.
     after: Option<String>,
-    /// Seconds for which the response may wait for an event, when there is none.
+    /// Maximum time to wait for an event, in seconds.
     #[schemars(range(min = 0, max = WAIT_SECONDS_MAX), extend("default" = 0), example = 30)]
     wait: Option<u32>,
     #[schemars(flatten)]

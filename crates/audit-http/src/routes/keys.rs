@@ -15,14 +15,14 @@ use serde::Serialize;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A project key to be made.
+/// The properties of a new project key.
 #[derive(JsonSchema)]
 #[schemars(rename = "KeyInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct NewKeyInput {
     /// A project of the organization; another one is 404. The header `X-Project-Id` is not looked at.
     project_id: Uuid,
-    /// Master keys are made with `POST /api/v1/master-keys`.
+    /// `POST /api/v1/master-keys` creates master keys.
     #[schemars(rename = "type", extend("enum" = [PROJECT]))]
     kind: String,
     /// For people; need not be unique.
@@ -38,13 +38,13 @@ pub(super) struct NewKeyInput {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct LimitsInput {
-    /// From this time on, the key is not valid. Without it: until it is revoked.
+    /// When the key expires. By default it does not.
     #[schemars(extend("x-additive" = true))]
     expires_at: Option<AnyTime>,
-    /// What the key may do. Without it: everything that its kind may.
+    /// What the key may do. By default everything that its type may.
     #[schemars(length(min = 1, max = KeyScope::ALL.len()), extend("x-additive" = true))]
     scopes: Option<Vec<Word<KeyScope>>>,
-    /// Where the key may be used from: networks such as `10.0.0.0/8`, or addresses. Without it: from everywhere.
+    /// Networks such as `10.0.0.0/8`, or addresses, from which the key may be used. By default all.
     #[schemars(length(min = 1, max = KeyLimits::NETWORKS_MAX), extend("x-additive" = true))]
     networks: Option<Vec<String>>,
 }
@@ -54,7 +54,7 @@ pub(super) struct LimitsInput {
 #[schemars(rename = "KeyRotation")]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct RotationInput {
-    /// For so many seconds from now, if it does not end earlier; 0 ends it at once.
+    /// Seconds for which the old key remains valid, unless it expires earlier; 0 ends it immediately.
     #[schemars(range(min = 0, max = KEY_OVERLAP_MAX.as_secs()), example = 86_400)]
     overlap: u32,
 }
@@ -62,7 +62,7 @@ pub(super) struct RotationInput {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CreatedKey")]
 pub(super) struct NewKeyBody {
-    /// The full key, shown here only. Only its SHA-256 is kept.
+    /// The full key. It is not shown again; only its SHA-256 is stored.
     #[schemars(regex(pattern = "^pk_(live|test)_[0-9A-Za-z]{39}$"))]
     key: String,
     #[schemars(with = "Uuid", extend("x-additive" = true))]
@@ -80,14 +80,14 @@ pub(super) struct NewKeyBody {
     limits: LimitsBody,
 }
 
-/// What limits a key.
+/// The limits of a key.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LimitsBody {
     /// `null` for a key that does not expire.
     #[schemars(with = "Option<Time>", extend("x-additive" = true))]
     expires_at: Option<String>,
-    /// `null` for everything that a key of its kind may do.
+    /// `null` for everything that a key of its type may do.
     #[schemars(with = "Option<Vec<Word<KeyScope>>>", extend("x-additive" = true))]
     scopes: Option<Vec<&'static str>>,
     /// `null` for everywhere.

@@ -13,7 +13,7 @@ use audit_domain::{Fields, KeyId, KeyLimits, Name};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A master key to be made.
+/// The properties of a new master key.
 #[derive(JsonSchema)]
 #[schemars(rename = "MasterKeyInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -27,7 +27,7 @@ pub(super) struct NewMasterKeyInput {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CreatedMasterKey")]
 pub(super) struct NewMasterKeyBody {
-    /// The full key, shown here only. Only its SHA-256 is kept.
+    /// The full key. It is not shown again; only its SHA-256 is stored.
     #[schemars(regex(pattern = "^mk_[0-9A-Za-z]{39}$"))]
     key: String,
     #[schemars(with = "Uuid")]

@@ -11,7 +11,7 @@ use audit_domain::{Fields, Name, ProjectId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A project to be made.
+/// The properties of a new project.
 #[derive(JsonSchema)]
 #[schemars(rename = "ProjectInput")]
 #[expect(dead_code, reason = "describes what is read")]

@@ -37,7 +37,7 @@ impl JsonSchema for NewRuleInput {
         let pattern = generator.subschema_for::<PatternRuleInput>();
         let fields = generator.subschema_for::<FieldRuleInput>();
         json_schema!({
-            "description": "A custom rule to be made.",
+            "description": "The properties of a new custom rule.",
             "oneOf": [pattern, fields],
             "discriminator": {
                 "propertyName": "type",
@@ -98,7 +98,7 @@ pub(super) struct RuleChangeInput {
     enabled: Option<bool>,
 }
 
-/// An event to try the rules on.
+/// An event to test the rules with.
 #[derive(JsonSchema)]
 #[schemars(rename = "RedactionTrial")]
 #[expect(dead_code, reason = "describes what is read")]
@@ -163,7 +163,7 @@ pub(super) struct TrialBody {
     metadata: TrialMetadataBody,
 }
 
-/// The findings of the rules.
+/// The matches of the rules.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RedactionReport")]
 struct TrialMetadataBody {

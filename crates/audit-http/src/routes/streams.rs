@@ -30,17 +30,17 @@ pub(super) struct StreamBody {
     status: &'static str,
     #[schemars(with = "Time")]
     created_at: String,
-    /// Until when it can be claimed.
+    /// When it expires unless it is claimed.
     #[schemars(with = "Time")]
     expires_at: String,
 }
 
-/// A stream to be claimed.
+/// The stream to claim.
 #[derive(JsonSchema)]
 #[schemars(rename = "StreamClaim")]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct ClaimInput {
-    /// The token under which events were sent.
+    /// The token of the stream.
     claim_token: RandomUuid,
 }
 

@@ -28,10 +28,10 @@ audit_domain::words! {
 pub(super) struct SummaryQuery {
     #[schemars(flatten)]
     history: HistoryQuery,
-    /// The length of the buckets. Without it, the shortest one of which the range of time has at most 120.
+    /// The length of the buckets. By default the shortest one with at most 120 buckets.
     #[schemars(example = &"day")]
     interval: Option<Word<Interval>>,
-    /// Adds the numbers of events by category to each bucket.
+    /// Adds the number of events of each category to each bucket.
     #[schemars(example = &"category")]
     split: Option<Word<Split>>,
 }

@@ -11,7 +11,7 @@ use audit_domain::{Environment, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A number and its limit.
+/// A usage and its limit.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Quota")]
 struct QuotaBody {
@@ -20,7 +20,7 @@ struct QuotaBody {
     max: Option<u64>,
 }
 
-/// Events of all time.
+/// All events.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "StoredEvents")]
 struct StoredEventsBody {
@@ -28,7 +28,7 @@ struct StoredEventsBody {
     test: u64,
 }
 
-/// How much a project has of what its plan and the service limit.
+/// The usage of a project with its limits.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Usage")]
 struct UsageBody {

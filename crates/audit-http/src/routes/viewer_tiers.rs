@@ -15,7 +15,7 @@ use serde::Serialize;
 /// Action patterns and hidden fields of a tier, at most each.
 const LIST_ITEMS_MAX: usize = 100;
 
-/// A viewer tier to be made.
+/// The properties of a new viewer tier.
 #[derive(JsonSchema)]
 #[schemars(rename = "ViewerTierInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -31,18 +31,17 @@ pub(super) struct NewTierInput {
 #[schemars(rename = "ViewerTierChange", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct TierChangeInput {
-    /// Only events of these categories; `null` for all. A tier that is made without it shows all.
+    /// Only events of these categories; `null` for all. By default all.
     categories: Option<Nullable<CategoryList>>,
     /// Only events whose whole action matches one of these, in which `*` stands for any characters, dots included;
-    /// `null` for all. A tier that is made without it shows all.
+    /// `null` for all. By default all.
     actions: Option<Nullable<ActionList>>,
-    /// Dot paths of fields that are left out with everything below them; `*` stands for any one step. A tier that is
-    /// made without it hides nothing.
+    /// Dot paths of fields that are left out with everything below them; `*` stands for any one step. By
+    /// default none.
     #[schemars(length(max = LIST_ITEMS_MAX))]
     hidden_fields: Option<Vec<HiddenFieldText>>,
     /// What tokens can read beside `GET /events`: `event` is `GET /events/:id`, `feed` and `export` are those of events,
-    /// `proofs` are proofs and receipts of events and `GET /log/completeness`; `null` for all. A tier that is made without it
-    /// allows all.
+    /// `proofs` are proofs and receipts of events and `GET /log/completeness`; `null` for all. By default all.
     routes: Option<Nullable<RouteList>>,
 }
 
@@ -76,7 +75,7 @@ struct TierBody {
     /// Paths of fields that are left out.
     #[schemars(with = "Vec<HiddenFieldText>")]
     hidden_fields: Vec<String>,
-    /// What tokens can read beside `GET /events`; all when `null`.
+    /// Routes that tokens may use beside `GET /events`; `null` for all.
     #[schemars(with = "Option<Vec<Word<ViewerRoute>>>")]
     routes: Option<Vec<&'static str>>,
     #[schemars(with = "Time")]

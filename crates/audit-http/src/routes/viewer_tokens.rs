@@ -15,7 +15,7 @@ use audit_domain::{DEFAULT_TIER, Fields, Violations, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A viewer token to be made.
+/// The properties of a new viewer token.
 #[derive(JsonSchema)]
 #[schemars(rename = "ViewerTokenInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]

@@ -15,7 +15,7 @@ use serde::Serialize;
 /// Characters of a URL, at most.
 const URL_CHARS_MAX: usize = 2_048;
 
-/// A webhook to be made.
+/// The properties of a new webhook.
 #[derive(JsonSchema)]
 #[schemars(rename = "WebhookInput", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -33,7 +33,7 @@ pub(super) struct NewWebhookInput {
 #[schemars(rename = "WebhookChange", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct WebhookChangeInput {
-    /// As when it is made.
+    /// As in the creation.
     #[schemars(regex(pattern = URL_PATTERN))]
     url: Option<UrlText>,
     enabled: Option<bool>,
@@ -51,7 +51,7 @@ struct WebhookBody {
     #[schemars(extend("format" = "uri"))]
     url: String,
     enabled: bool,
-    /// In full only when it has just been made; otherwise redacted.
+    /// In full only in the response that creates it; otherwise redacted.
     #[schemars(regex(pattern = r"^whsec_([0-9A-Za-z+/]{43}=|\*+\[REDACTED\])$"))]
     secret: String,
     #[schemars(with = "Time")]

@@ -98,7 +98,7 @@ pub(crate) fn test(session: &mut PostgresSession) -> QueryResult<()> {
     }
 }
 
-/// Has the connection note in `has_failed` that a statement failed.
+/// Sets `has_failed` when a statement of the connection fails.
 pub(crate) fn note_failures(connection: &mut PgConnection, has_failed: &Arc<AtomicBool>) {
     let has_failed = Arc::clone(has_failed);
     connection.set_instrumentation(move |event: InstrumentationEvent<'_>| {
@@ -189,7 +189,7 @@ pub(crate) fn connect_planned(url: &str, purpose: Purpose, plans: Plans) -> Resu
     }
     opened.recv_timeout(limit).unwrap_or_else(|_| {
         Err(StoreError::Unreachable(format!(
-            "the server accepted the connection but started no session within {} s: it hangs, or the pool of a connection \
+            "no session started within {} s: DNS does not resolve the host, or the server hangs, or the pool of a connection \
              pooler such as PgBouncer is too small for all connections of the nodes",
             limit.as_secs()
         )))

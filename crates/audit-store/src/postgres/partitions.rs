@@ -34,7 +34,7 @@ impl KnownPartitions {
     }
 }
 
-/// Creates the partitions of this month and of the next ones, as far as they are missing. Outside of a transaction.
+/// Creates the partitions of this month and of the next ones that are missing. Outside of a transaction.
 pub(crate) fn create_ahead(connection: &mut PgConnection, shared: &Shared, clock: &dyn Clock) -> Result<()> {
     let (commits, month) = (shared.commits(), Month::of(clock.now()));
     for month in (0..=MONTHS_AHEAD).map(|ahead| month.plus(ahead)) {
@@ -46,7 +46,7 @@ pub(crate) fn create_ahead(connection: &mut PgConnection, shared: &Shared, clock
     Ok(())
 }
 
-/// Creates the partitions of a plan's months, as far as they are missing. Outside of a transaction.
+/// Creates the partitions of a plan's months that are missing. Outside of a transaction.
 pub(crate) fn create_missing(session: &mut PostgresSession, plan: &Plan) -> Result<()> {
     for month in plan.rows.iter().map(|row| row.month).collect::<BTreeSet<_>>() {
         if !session.memory.appends.commits.partitions.has(month) {

@@ -176,14 +176,14 @@ fn node_of_schema(connection: &mut PgConnection) -> Result<Option<Node>> {
     .optional()?)
 }
 
-/// Has Citus place the schema of the session, with all its tables, on one of its servers; nothing without Citus, or if it has
+/// Asks Citus to place the schema of the session, with all its tables, on one of its servers; nothing without Citus, or if it has
 /// done so. Locks the tables.
 pub(crate) fn distribute(connection: &mut PgConnection) -> Result<bool> {
     if !has_citus(connection)? {
         return Ok(false);
     }
     if node_of_schema(connection)?.is_none() {
-        // The rows are copied, and those on this server removed afterwards; otherwise they would stay here for ever.
+        // The rows are copied, and those on this server removed afterwards; otherwise they would stay here forever.
         connection.batch_execute("SELECT citus_schema_distribute(current_schema()::regnamespace)")?;
     }
     connection.batch_execute(

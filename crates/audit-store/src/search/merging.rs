@@ -112,7 +112,7 @@ impl<I: RowId> Merging<I> {
         self.replaced.clear();
     }
 
-    /// Has the segments that merges of an earlier process have left removed, one in each step: large ones take a while.
+    /// Schedules the removal of segments that merges of an earlier process have left, one in each step: large ones take a while.
     pub(crate) fn clean_up(&mut self, segments: &mut impl Segments<Id = I>) -> Result<()> {
         for id in segments.unfinished()? {
             self.replaced.push((small(id)?, u32::MAX));

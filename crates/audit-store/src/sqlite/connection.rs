@@ -158,7 +158,7 @@ pub(crate) fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection>
     Ok(connection)
 }
 
-/// Has the connection overwrite what it deletes. Otherwise the text of a deleted row, such as that of an event of a stream before
+/// Makes the connection overwrite what it deletes. Otherwise the text of a deleted row, such as that of an event of a stream before
 /// its claim redacted it, stays in free pages.
 pub(super) fn overwrite_deleted(connection: &mut SqliteConnection) -> diesel::QueryResult<()> {
     connection.batch_execute("PRAGMA main.secure_delete = ON")

@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The senders of the events at these positions, as far as they have one.
+/// The senders of the events at these positions that have one.
 pub(crate) fn of_events(
     session: &mut SqliteSession,
     ledger_id: LedgerId,

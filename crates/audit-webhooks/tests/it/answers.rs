@@ -263,7 +263,7 @@ fn any_answer() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Every response yields an outcome. A panic would leave the delivery without one, and it would be retried for ever.
+    /// Every response yields an outcome. A panic would leave the delivery without one, and it would be retried forever.
     #[test]
     fn no_response_makes_sending_panic(text in any_answer()) {
         thread_local! {

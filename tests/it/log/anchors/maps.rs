@@ -66,7 +66,7 @@ fn a_map_that_somebody_asked_for_is_in_every_later_anchor(kind: DatabaseKind) {
     verify(&database, &directory, &[]).success();
 }
 
-/// Has a server make an anchor of the logs as they are.
+/// Starts a server that makes an anchor of the logs.
 fn anchored(case: &Case, directory: &Path) {
     let environment = [
         (STATE_DIRECTORY, text_of(&case.memory)),

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 const HEADER: &str = "| Edit of the index | Database | `log verify` | `log verify --index` | Queries |\n|---|---|---|---|---|\n";
 const WAIT_SECONDS: u64 = 120;
-/// Has the service build the index again.
+/// Rebuilds the index.
 const FORGET: [&str; 2] = ["PRAGMA user_version = 1", "DELETE FROM index_format"];
 
 on_both_databases! {

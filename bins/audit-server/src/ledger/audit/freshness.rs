@@ -1,4 +1,4 @@
-//! Whether the server signs its events: an old checkpoint that is served for ever hides what happens after it.
+//! Whether the server signs its events: an old checkpoint that is served forever hides what happens after it.
 
 use super::server::{Fetched, LogServer};
 use super::{AuditOptions, AuditResult, Failure};

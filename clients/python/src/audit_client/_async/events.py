@@ -115,7 +115,7 @@ class AsyncEvents:
     async def feed(
         self, *, after: Optional[str] = None, follow: bool = True, wait: int = FEED_WAIT_SECONDS, **filters: Any
     ) -> AsyncIterator[FeedPage]:
-        """Pages of events in commit order, oldest first, without gaps; for ever, or with ``follow=False`` up to the latest.
+        """Pages of events in commit order, oldest first, without gaps; forever, or with ``follow=False`` up to the latest.
 
         Store ``page["cursor"]`` after the events of the page are safe, and continue from it with ``after``. A page can be
         empty. Filters are those of :meth:`query`, except ``search`` and the dates.

@@ -116,7 +116,7 @@ class Events:
     def feed(
         self, *, after: Optional[str] = None, follow: bool = True, wait: int = FEED_WAIT_SECONDS, **filters: Any
     ) -> Iterator[FeedPage]:
-        """Pages of events in commit order, oldest first, without gaps; for ever, or with ``follow=False`` up to the latest.
+        """Pages of events in commit order, oldest first, without gaps; forever, or with ``follow=False`` up to the latest.
 
         Store ``page["cursor"]`` after the events of the page are safe, and continue from it with ``after``. A page can be
         empty. Filters are those of :meth:`query`, except ``search`` and the dates.

@@ -118,7 +118,7 @@ impl TenantMaps {
         Arc::clone(&map.turn)
     }
 
-    /// Has the background bring the map up to date.
+    /// Schedules an update of the map in the background.
     fn enqueue(&self, ledger_id: LedgerId) {
         self.progress.lock().enqueue(ledger_id);
     }

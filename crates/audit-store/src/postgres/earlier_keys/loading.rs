@@ -27,7 +27,7 @@ const COLLECTING: Duration = Duration::from_secs(1);
 pub(crate) struct Requests(BTreeSet<LedgerId>);
 
 impl Signal<Requests> {
-    /// Has the keys of a ledger read.
+    /// Requests the keys of a ledger to be read.
     pub(crate) fn request(&self, ledger_id: LedgerId) {
         self.update(|requests| {
             let has_room = requests.0.len() < REQUESTS_MAX;
