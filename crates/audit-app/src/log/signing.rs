@@ -18,6 +18,7 @@ mod process;
 
 pub(crate) use process::Signing;
 
+use super::head_of;
 use super::memory::{Change, Remembered, Signed};
 use super::signer::LogSigner;
 use crate::error::{AppError, Result};
@@ -202,7 +203,8 @@ impl AuditLog {
     }
 
     /// A checkpoint that covers at least the first `size` events of the log with this name (project and environment): the
-    /// last one, or a new one.
+    /// last one, or a new one. The last one may be remembered and not stored yet: a request does not wait for the writer with a thread
+    /// of this process that does.
     ///
     /// # Errors
     /// [`AppError::LogInconsistent`] when the log does not continue its last checkpoint.
@@ -230,7 +232,20 @@ impl AuditLog {
             {
                 return Ok(last.clone());
             }
-            let step = match self.next_checkpoint(&state, signer, self.clock.now(), Evidence::Rows)? {
+            let now = self.clock.now();
+            let known = known.filter(|note| self.signing.is_in_hand(ledger_id) && signer.has_signed(note));
+            if let Some(note) = known {
+                let covered = head_of(&note)?.size;
+                if covered >= size {
+                    let note = note.to_string();
+                    return Ok(CheckpointRow {
+                        size: covered,
+                        note,
+                        signed_at: now,
+                    });
+                }
+            }
+            let step = match self.next_checkpoint(&state, signer, now, Evidence::Rows)? {
                 Next::Refused(error) => return Err(error),
                 Next::Step(step) => *step,
             };
@@ -250,6 +265,8 @@ impl AuditLog {
             .iter()
             .filter_map(|step| step.remembered.clone())
             .collect();
+        let in_hand = changing.iter().map(|step| step.ledger_id).collect();
+        let _in_hand = self.signing.take_in_hand(in_hand);
         let is_first = |step: &&Step| {
             step.remembered
                 .as_ref()

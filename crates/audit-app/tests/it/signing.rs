@@ -138,6 +138,42 @@ fn store(service: &Arc<AuditLog>, project: ProjectId, environment: Environment) 
     assert_eq!(stored.ids.len(), 1);
 }
 
+/// A proof of an event that was signed before, while a newer checkpoint is remembered and cannot be stored.
+#[test]
+fn a_proof_does_not_wait_for_the_writer_with_the_signer() {
+    let _turn = record();
+    let folder = tempfile::tempdir().expect("a directory");
+    let service = open(folder.path());
+    let (project, key) = create_with_key(&service);
+    let event =
+        br#"{"action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": "a", "type": "user"}}"#;
+    let stored = service.ingest_blocking(project, Environment::Live, event);
+    let id = stored.expect("the event is stored").ids[0];
+    service.sign_checkpoints().expect("it is signed");
+    store(&service, project, Environment::Live);
+    let file = folder.path().join("audit.db");
+    let mut other = SqliteConnection::establish(&file.to_string_lossy()).expect("the database opens");
+    other.batch_execute("BEGIN IMMEDIATE").expect("the lock is taken");
+    let remembered = || std::fs::read(folder.path().join("one")).expect("the state file is read");
+    let before = remembered();
+    let signing = std::thread::spawn({
+        let service = Arc::clone(&service);
+        move || service.sign_checkpoints()
+    });
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while remembered() == before {
+        assert!(std::time::Instant::now() < deadline, "nothing is remembered");
+        std::thread::yield_now();
+    }
+    let credential = audit_auth::Credential::parse(&key).expect("a key");
+    let presented = service.present::<audit_auth::Readers>(credential, None, None);
+    let proof = presented.event_proof(audit_app::Selection::default(), id);
+    assert!(!signing.is_finished(), "the checkpoint is not stored yet");
+    other.batch_execute("ROLLBACK").expect("the lock is released");
+    assert_eq!(proof.expect("the event is proved").seq, 0);
+    signing.join().expect("no panic").expect("it is signed");
+}
+
 /// Signs the ledgers that no process has signed, as at the start of a process.
 pub(crate) fn sign_unsigned(service: &Arc<AuditLog>) {
     let mut after = service.sign_unsigned(None, None).expect("ledgers are signed");

@@ -26,6 +26,8 @@ pub(crate) struct Signing {
     /// The ledgers whose first checkpoint threads of this process are about to publish, or failed to, and how many there are: the
     /// database need not have one.
     unpublished: Mutex<BTreeMap<LedgerId, u32>>,
+    /// The ledgers of which threads of this process have a checkpoint in hand that they remember and store, and how many there are.
+    in_hand: Mutex<BTreeMap<LedgerId, u32>>,
     /// How often a ledger was refused, or its published checkpoint was not the one it should be.
     pub(super) alarms: Arc<AtomicU64>,
     /// When the last round ended that signed everything, in seconds since 1970.
@@ -113,25 +115,56 @@ impl Signing {
 
     /// Notes that these first checkpoints are about to be remembered, before they are published.
     pub(super) fn begin_publishing(&self, ledger_ids: impl Iterator<Item = LedgerId>) {
-        let mut unpublished = self.unpublished.lock();
-        ledger_ids.for_each(|ledger_id| *unpublished.entry(ledger_id).or_default() += 1);
+        enter(&mut self.unpublished.lock(), ledger_ids);
     }
 
     /// Notes that the database has checkpoints of these logs, or that another thread is publishing them.
     pub(super) fn end_publishing(&self, ledger_ids: impl Iterator<Item = LedgerId>) {
-        let mut unpublished = self.unpublished.lock();
-        for ledger_id in ledger_ids {
-            if let Entry::Occupied(mut threads) = unpublished.entry(ledger_id) {
-                *threads.get_mut() -= 1;
-                if *threads.get() == 0 {
-                    threads.remove();
-                }
-            }
+        leave(&mut self.unpublished.lock(), ledger_ids);
+    }
+
+    /// Notes, until the returned value is dropped, that this thread remembers and stores checkpoints of these logs.
+    pub(super) fn take_in_hand(&self, ledger_ids: Vec<LedgerId>) -> impl Drop + use<'_> {
+        enter(&mut self.in_hand.lock(), ledger_ids.iter().copied());
+        InHand {
+            signing: self,
+            ledger_ids,
         }
+    }
+
+    /// Whether a thread of this process remembers or stores a checkpoint of this log.
+    pub(super) fn is_in_hand(&self, ledger_id: LedgerId) -> bool {
+        self.in_hand.lock().contains_key(&ledger_id)
     }
 
     /// Whether the database may lack a checkpoint of a log that this process remembers.
     pub(super) fn is_publishing(&self, ledger_id: LedgerId) -> bool {
         self.unpublished.lock().contains_key(&ledger_id)
+    }
+}
+
+struct InHand<'a> {
+    signing: &'a Signing,
+    ledger_ids: Vec<LedgerId>,
+}
+
+impl Drop for InHand<'_> {
+    fn drop(&mut self) {
+        leave(&mut self.signing.in_hand.lock(), self.ledger_ids.iter().copied());
+    }
+}
+
+fn enter(threads: &mut BTreeMap<LedgerId, u32>, ledger_ids: impl Iterator<Item = LedgerId>) {
+    ledger_ids.for_each(|ledger_id| *threads.entry(ledger_id).or_default() += 1);
+}
+
+fn leave(threads: &mut BTreeMap<LedgerId, u32>, ledger_ids: impl Iterator<Item = LedgerId>) {
+    for ledger_id in ledger_ids {
+        if let Entry::Occupied(mut count) = threads.entry(ledger_id) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
     }
 }
