@@ -9,6 +9,7 @@ standard library only.
 
 import argparse
 import http.server
+import json
 import os
 import shutil
 import struct
@@ -134,7 +135,23 @@ def measure(command, environment):
     return process.returncode, usage.ru_maxrss / 1024, lines[-1][:100] if lines else ""
 
 
-def cases(files, binary, folder, key, project_key, project):
+def completeness(binary, environment, folder, project_key):
+    """A file with a real response of `GET /log/completeness`: without one, the events beside it are not read."""
+    node = service.Node("memory", binary, environment["AUDIT_DATABASE_URL"], folder)
+    node.start()
+    try:
+        if service.store_event(node, project_key) != 201:
+            raise RuntimeError(f"no event is stored: {node.tail()}")
+        body = service.Connection(node).get("/api/v1/log/completeness?tenant_id=drill", project_key)
+    finally:
+        node.end()
+    path = os.path.join(folder, "completeness.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(body, file)
+    return path
+
+
+def cases(files, folder, key, project_key, project, document):
     """Of each case: what is read, and a function that makes it and returns the arguments."""
     url = serve()
     proof = b"c2sp.org/tlog-proof@v1\n"
@@ -160,14 +177,14 @@ def cases(files, binary, folder, key, project_key, project):
         ("`check`, an archive with a directory of 1 GiB", lambda: [*check, files.directory_of_zip("a.zip")]),
         ("`check`, an archive that inflates", lambda: [*check, files.inflating_zip("a.zip")]),
         ("`check`, zeros as an archive", lambda: [*check, files.create("a.zip", b"PK\3\4", b"\0")]),
-        ("`check --events`", lambda: [*check, "--events", files.create("a", b"", b"[\n"), small]),
+        ("`check --events`, one line of `[`", lambda: [*check, "--events", files.create("a", b"", b"["), document]),
+        ("`check --events`, lines", lambda: [*check, "--events", files.create("a", b"", b"{}\n"), document]),
         ("`check --rotations`", lambda: [*check, "--rotations", files.create("a", b"", b"\n"), small]),
         ("`check --policy`", lambda: [*check, "--policy", files.create("a", b"", b"log a\n"), small]),
         ("`check --timestamp-ca`", lambda: [*check, "--timestamp-ca", files.create("b", b"", b"a\n"), anchor_of(folder, anchor)]),
         ("`log compare`", lambda: ["log", "compare", files.create("a", b"{", b" "), small]),
         ("`log audit`, responses", lambda: [*audit, "--state", os.path.join(folder, "state")]),
         ("`log audit --state`", lambda: [*audit, "--state", files.create("a", b"{", b" ")]),
-        ("`log audit --tenant-proof`", lambda: [*audit, "--state", small, "--tenant-proof", files.create("a", b"{", b" ")]),
         ("`restore`", lambda: ["restore", "--database-url", f"sqlite:{folder}/restored.db", files.sparse("a")]),
         ("`restore`, as SQLite", lambda: ["restore", "--database-url", f"sqlite:{folder}/restored.db", files.create("a", b"SQLite format 3\0", b"a")]),
         # Only the status counts.
@@ -200,7 +217,8 @@ def main():
         environment = {**service.environment(f"sqlite:{folder}/audit.db"), "AUDIT_STATE_DIR": f"{folder}/state"}
         created = service.create_organization(binary, environment["AUDIT_DATABASE_URL"], "memory")
         key = subprocess.run([binary, "log", "key"], env=environment, check=True, capture_output=True, text=True).stdout.strip()
-        every = cases(Files(folder), binary, folder, key, created["project_key"], created["project_id"])
+        document = completeness(binary, environment, folder, created["project_key"])
+        every = cases(Files(folder), folder, key, created["project_key"], created["project_id"], document)
         print("| Reads 1 GiB | Peak, MiB | Exit code | It says |\n|---|---|---|---|")
         for name, arguments, *expected in every:
             if options.case and not any(word in name for word in options.case):

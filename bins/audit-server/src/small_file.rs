@@ -1,5 +1,5 @@
-//! Files that are read whole: keys, certificates, policies, proofs. Whoever names or replaces one does not decide how much memory is
-//! used. What can be large is read line by line or in blocks, and not by this module.
+//! Files that are read whole: keys, certificates, policies, proofs. Their size is limited, so that no file exhausts the memory.
+//! Large inputs are read line by line or in blocks, and not by this module.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};

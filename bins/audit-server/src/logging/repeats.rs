@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Lines of one cause that are written in each [`WINDOW`].
 const LINES_MAX: u64 = 10;
 const WINDOW: Duration = Duration::from_secs(60);
-/// Causes that are told apart. Lines of further ones are written.
+/// The maximum number of causes whose lines are counted. Lines of other causes are always written.
 const CAUSES_MAX: usize = 256;
 
 /// Counts the lines of each cause.
