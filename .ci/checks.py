@@ -83,7 +83,7 @@ def is_source(path, step):
 def selected(record, changed):
     """The steps to run, because a full run has not passed them, or because a source has changed since. `changed` gives the paths that
     changed since a commit."""
-    passed = {step["name"]: step["commit"] for step in record["steps"] if step["passed"]}
+    passed = {step["name"]: step["commit"] for step in record["steps"] if step["passed"] and step["name"] in BY_SOURCES}
     paths = {commit: changed(commit) for commit in set(passed.values())}
     return [step for step in BY_SOURCES if step not in passed or any(is_source(path, step) for path in paths[passed[step]])]
 

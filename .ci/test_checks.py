@@ -78,6 +78,11 @@ class Selection(unittest.TestCase):
         since = {"a": ["web/build", "tests/drills/run.py"], "b": []}
         self.assertEqual(checks.selected(last, since.get), ["drills"])
 
+    def test_the_record_of_a_step_of_every_run_may_be_old(self):
+        last = record(tests=1000)
+        next(step for step in last["steps"] if step["name"] == "tests")["commit"] = "too old"
+        self.assertEqual(checks.selected(last, {"a": []}.__getitem__), [])
+
 
 class Time(unittest.TestCase):
     def test_a_step_fits_until_the_limit(self):
