@@ -188,7 +188,7 @@ fn fill(
 fn verify_options(database: &DatabaseOptions) -> anyhow::Result<VerifyOptions> {
     Ok(VerifyOptions {
         encryption: database.keys()?.clone(),
-        head_keys: database.head_keys()?.all()?,
+        head_key: database.head_keys()?.in_file()?,
         ..VerifyOptions::default()
     })
 }

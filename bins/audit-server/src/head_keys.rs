@@ -1,7 +1,4 @@
 //! The key that authenticates the heads of ledgers: in the database, encrypted with the encryption key, or in a file of its own.
-//!
-//! Earlier releases derived it from the encryption key. Such a key stays, and is stored encrypted at the next start, so that it
-//! does not depend on the encryption key any more.
 
 use crate::small_file;
 use crate::system::SystemEntropy;
@@ -22,21 +19,9 @@ pub(crate) struct NodeKeys {
 }
 
 impl NodeKeys {
-    /// All that need no database.
-    pub(crate) fn all(&self) -> Result<Vec<HeadKey>, StoreError> {
-        let derived = self.derived().into_iter().map(|secret| key_of(&secret));
-        Ok(self.stored_in_file()?.into_iter().chain(derived).collect())
-    }
-
-    fn stored_in_file(&self) -> Result<Option<HeadKey>, StoreError> {
+    /// The key in the file, if there is one.
+    pub(crate) fn in_file(&self) -> Result<Option<HeadKey>, StoreError> {
         read(&self.file).map_err(|error| self.unusable(&error))
-    }
-
-    /// The keys that earlier releases derived from the encryption keys.
-    fn derived(&self) -> Vec<Secret> {
-        let keys = self.encryption.keys().iter();
-        keys.map(|key| Secret::new(*key.derive(b"audit head key")))
-            .collect()
     }
 
     fn unusable(&self, error: &io::Error) -> StoreError {
@@ -45,7 +30,9 @@ impl NodeKeys {
 
     /// The key for the database, with its stored form.
     fn sealed(&self, secret: &Secret) -> ChosenHeadKey {
-        let sealed = self.encryption.seal(secret, &head_key_place(), random());
+        let sealed = self
+            .encryption
+            .seal(secret.as_bytes(), &head_key_place(), random());
         ChosenHeadKey {
             key: key_of(secret),
             sealed: Some(sealed),
@@ -87,15 +74,13 @@ impl HeadKeys for NodeKeys {
         let Some(id) = stored.id else {
             return self.new_key();
         };
-        let mut derived = self.derived().into_iter();
-        let sealed = match (&stored.sealed, derived.find(|secret| key_of(secret).id() == id)) {
-            (None, Some(derived)) => return Ok(self.sealed(&derived)),
-            (None, None) => None,
+        let sealed = match &stored.sealed {
+            None => None,
             // Without an encryption key, the file may have it.
-            (Some(_), _) if self.encryption.current_id().is_none() => None,
-            (Some(sealed), _) => Some(self.open(sealed)?),
+            Some(_) if self.encryption.current_id().is_none() => None,
+            Some(sealed) => Some(self.open(sealed)?),
         };
-        let in_file = self.stored_in_file()?;
+        let in_file = self.in_file()?;
         let found = sealed.into_iter().chain(in_file).find(|key| key.id() == id);
         let key = found.ok_or_else(|| {
             StoreError::HeadKey(format!(

@@ -129,7 +129,6 @@ fn status_json(secrets: &[SecretStatus], keys: &KeyRing) -> Value {
         let (state, key_id) = match secret.state {
             SecretState::Plain => ("plain", None),
             SecretState::Sealed(id) => ("encrypted", Some(id.to_string())),
-            SecretState::Unnamed => ("encrypted", None),
             SecretState::Damaged => ("damaged", None),
         };
         json!({
@@ -164,7 +163,6 @@ fn status_lines(secrets: &[SecretStatus], keys: &KeyRing) -> anyhow::Result<Stri
         let state = match state {
             SecretState::Plain => "in plain text".to_owned(),
             SecretState::Sealed(id) => format!("encrypted with the key {id}"),
-            SecretState::Unnamed => "encrypted by an earlier release".to_owned(),
             SecretState::Damaged => "damaged".to_owned(),
         };
         let hint = if opens {

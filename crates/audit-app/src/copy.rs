@@ -116,7 +116,7 @@ pub fn copy_database(
         let place = cursor_key.place();
         let opened = request.encryption.open(stored, &place);
         let opened = opened.map_err(|error| SecretFailure { place, error }.to_string());
-        opened.map(|secret| secret.as_bytes().to_vec())
+        opened.map(|secret| secret.to_vec())
     };
     let options = CopyOptions {
         from: &request.from,

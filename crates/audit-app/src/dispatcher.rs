@@ -21,8 +21,9 @@ pub(crate) use wake::Wake;
 use crate::error::Result;
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::AuditLog;
-use crate::webhooks::WEBHOOKS_MAX;
+use crate::webhooks::{WEBHOOKS_MAX, Webhook, open_url};
 use audit_domain::{ProjectId, Timestamp};
+use audit_secrets::KeyRing;
 use audit_store::{ConfigurationVersion, LeasedDelivery, LedgerId, ReadyWebhook, StoreError};
 use audit_webhooks::{AddressPolicy, Endpoint, Lanes, NextStep, Sender, Waiting, WebhookUrl};
 use results::{DeliveryResult, Lease};
@@ -246,7 +247,8 @@ impl Dispatcher {
 
     /// Reserves lanes for the attempts that may start now, by webhook.
     fn choose_lanes(&mut self, ready: Vec<ReadyWebhook>) -> BTreeMap<String, Vec<LaneGuard>> {
-        let waiting = ready.into_iter().map(waiting).collect();
+        let keys = &self.service.settings.encryption;
+        let waiting = ready.into_iter().map(|ready| waiting(ready, keys)).collect();
         let mut chosen: BTreeMap<String, Vec<LaneGuard>> = BTreeMap::new();
         for lane in self.lanes.choose(waiting) {
             let webhook_id = lane.endpoint().webhook_id.clone();
@@ -306,14 +308,19 @@ impl Dispatcher {
     }
 
     fn write_gone_in(&self, project_id: ProjectId, result: DeliveryResult) -> Result<Option<NextStep>> {
+        let keys = self.service.settings.encryption.clone();
         self.service
             .change_project(project_id, &Requester::Service, move |configurator| {
                 let before = configurator.webhook(project_id, &result.webhook_id)?;
                 let step = result.write_gone(configurator)?;
                 let after = configurator.webhook(project_id, &result.webhook_id)?;
-                let changed = before.zip(after).filter(|(before, after)| before != after);
-                let event =
-                    changed.and_then(|(before, after)| ServiceEvent::webhook(Some(&before), Some(&after)));
+                let event = match (before, after) {
+                    (Some(before), Some(after)) if before != after => {
+                        let (before, after) = (Webhook::open(&before, &keys)?, Webhook::open(&after, &keys)?);
+                        ServiceEvent::webhook(Some(&before), Some(&after))
+                    }
+                    _ => None,
+                };
                 Ok(Changed::if_some(step, event))
             })
     }
@@ -388,10 +395,11 @@ const fn is_temporary(error: &StoreError) -> bool {
     )
 }
 
-fn waiting(ready: ReadyWebhook) -> Waiting {
-    // Only to group webhooks by host. The attempt checks whether the address is allowed.
-    let url = WebhookUrl::parse(&ready.url, AddressPolicy::AllowPrivate);
-    let host = url.map_or_else(|_| ready.url.clone(), |url| url.host().to_owned());
+fn waiting(ready: ReadyWebhook, keys: &KeyRing) -> Waiting {
+    // Only to group webhooks by host. The attempt checks whether the URL opens and the address is allowed.
+    let url = open_url(&ready.url, keys, &ready.webhook_id).ok();
+    let url = url.and_then(|url| WebhookUrl::parse(&url, AddressPolicy::AllowPrivate).ok());
+    let host = url.map_or_else(|| ready.webhook_id.clone(), |url| url.host().to_owned());
     Waiting {
         endpoint: Endpoint {
             webhook_id: ready.webhook_id,

@@ -57,10 +57,7 @@ impl std::error::Error for SecretFailure {}
 
 impl std::fmt::Display for SecretFailure {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if matches!(
-            self.error,
-            OpenError::NeedsKey | OpenError::UnknownKey(_) | OpenError::NotTheseKeys
-        ) {
+        if matches!(self.error, OpenError::NeedsKey | OpenError::UnknownKey(_)) {
             formatter.write_str("AUDIT_ENCRYPTION_KEY does not match the database: ")?;
         }
         write!(formatter, "the stored secret {} {}", self.place, self.error)
@@ -109,10 +106,22 @@ pub fn head_key_place() -> Place {
     ServiceSecret::HeadKey.place()
 }
 
+/// The place of the URL of a webhook.
+pub(crate) fn of_webhook_url(webhook_id: &str) -> Place {
+    Place::new("webhooks", "url", [webhook_id])
+}
+
 /// Opens a stored secret.
 pub(crate) fn open(stored: &[u8], keys: &KeyRing, place: Place) -> Result<Secret> {
-    let opened = keys.open(stored, &place);
+    let opened = keys.open_secret(stored, &place);
     opened.map_err(|error| SecretFailure { place, error }.into())
+}
+
+/// Opens a stored secret that is text.
+pub(crate) fn open_text(stored: &[u8], keys: &KeyRing, place: Place) -> Result<String> {
+    let opened = keys.open(stored, &place);
+    let text = opened.and_then(|bytes| String::from_utf8(bytes.to_vec()).map_err(|_| OpenError::Damaged));
+    text.map_err(|error| SecretFailure { place, error }.into())
 }
 
 /// The place of what a row has, if it is secret.
@@ -124,6 +133,7 @@ fn place_of(stored: &StoredSecret) -> Option<Place> {
         SecretRow::Service(name) => Some(of_service(name)),
         SecretRow::Viewer(kid) => Some(of_viewers(kid)),
         SecretRow::Webhook(id, number) => Some(of_webhook(id, *number)),
+        SecretRow::WebhookUrl(id) => Some(of_webhook_url(id)),
     }
 }
 
@@ -139,7 +149,8 @@ impl AuditLog {
         let stored = self.store.query(|reader| reader.stored_secrets())?;
         for secret in &stored {
             if let Some(place) = place_of(secret) {
-                open(&secret.secret, keys, place)?;
+                let opened = keys.open(&secret.secret, &place);
+                opened.map_err(|error| SecretFailure { place, error })?;
             }
         }
         let check = ServiceSecret::EncryptionCheck;
@@ -154,7 +165,7 @@ impl AuditLog {
     fn insert_encryption_check(&self, now: Timestamp) -> Result<()> {
         let check = ServiceSecret::EncryptionCheck;
         let keys = self.settings.encryption.clone();
-        let new = keys.seal(&self.new_secret(), &check.place(), self.entropy.bytes());
+        let new = keys.seal(self.new_secret().as_bytes(), &check.place(), self.entropy.bytes());
         // `configure` serializes nodes that start at the same time.
         self.store.configure(Deployment, move |configurator| {
             if let Some(stored) = configurator.secret(check.name())? {
@@ -171,15 +182,9 @@ impl AuditLog {
     }
 
     /// The stored form of a secret.
-    pub(crate) fn sealed(&self, secret: &Secret, place: &Place) -> Vec<u8> {
+    pub(crate) fn sealed(&self, secret: &[u8], place: &Place) -> Vec<u8> {
         let nonce = self.entropy.bytes();
         self.settings.encryption.seal(secret, place, nonce)
-    }
-
-    /// The stored form of a secret whose plain form is its bytes alone.
-    pub(crate) fn sealed_or_bare(&self, secret: &Secret, place: &Place) -> Vec<u8> {
-        let nonce = self.entropy.bytes();
-        self.settings.encryption.seal_or_bare(secret, place, nonce)
     }
 }
 

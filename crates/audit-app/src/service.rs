@@ -164,8 +164,7 @@ fn create_secrets(
     entropy: &Arc<dyn Entropy>,
     keys: &KeyRing,
 ) -> Result<Vec<u8>> {
-    let seal =
-        |bytes: [u8; Secret::BYTES], place| keys.seal_or_bare(&Secret::new(bytes), &place, entropy.bytes());
+    let seal = |bytes: [u8; Secret::BYTES], place| keys.seal(&bytes, &place, entropy.bytes());
     let cursor_key = ServiceSecret::CursorKey;
     let new_key = seal(entropy.bytes(), cursor_key.place());
     let new_secret = ViewerSecret::generate(entropy.bytes());

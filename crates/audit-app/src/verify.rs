@@ -51,8 +51,8 @@ pub struct VerifyOptions {
     pub encryption: KeyRing,
     /// What this node knows of each log, by origin.
     pub known: HashMap<Box<str>, Remembered>,
-    /// The keys of heads that are at hand. The one of the database authenticates the heads.
-    pub head_keys: Vec<HeadKey>,
+    /// The key of heads of this node. With it or the stored one the heads are authenticated.
+    pub head_key: Option<HeadKey>,
     /// Events that were received before this time must be signed.
     pub signed_before: Option<Timestamp>,
     /// What anchors show of the logs.
@@ -66,7 +66,7 @@ impl VerifyOptions {
     /// keys of the log unless one from a trusted source is given.
     fn with_secrets_of(&self, home: &mut Reader<'_>) -> Result<Self> {
         let mut options = Self {
-            head_keys: Vec::from_iter(head_key(home, &self.head_keys, &self.encryption)?),
+            head_key: head_key(home, self.head_key.as_ref(), &self.encryption)?,
             tenant_map_secret: Some(StoredMapSecret::read(home, &self.encryption)?),
             ..self.clone()
         };
@@ -305,7 +305,7 @@ fn verify_ledgers(
         options,
         keys: &keys,
         key_problem: problem,
-        head_key: head_key(reader, &options.head_keys, &options.encryption)?,
+        head_key: head_key(reader, options.head_key.as_ref(), &options.encryption)?,
         tenant_map_secret: match options.tenant_map_secret {
             Some(secret) => secret,
             None => StoredMapSecret::read(reader, &options.encryption)?,
@@ -354,7 +354,7 @@ fn trusted_keys(
 /// The key of the heads of the database, if it is at hand.
 pub(crate) fn head_key(
     reader: &mut Reader<'_>,
-    given: &[HeadKey],
+    given: Option<&HeadKey>,
     keys: &KeyRing,
 ) -> Result<Option<HeadKey>> {
     let stored = reader.stored_head_key()?;
@@ -362,7 +362,7 @@ pub(crate) fn head_key(
     let sealed = stored.sealed.as_deref();
     let sealed = sealed.and_then(|sealed| keys.open_only_sealed(sealed, &head_key_place()).ok());
     let sealed = sealed.map(|secret| HeadKey::new(secret.as_bytes()));
-    let key = given.iter().cloned().chain(sealed).find(is_its_key);
+    let key = given.cloned().into_iter().chain(sealed).find(is_its_key);
     if key.is_none() {
         log::warn!("the key of the heads is not here, so their codes are not verified");
     }

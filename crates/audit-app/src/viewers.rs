@@ -12,7 +12,6 @@ use audit_domain::{
     ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, KeyScope, SERVICE_TENANT_ID, TierName,
     Timestamp, ViewerRoute, ViewerTier, Violations,
 };
-use audit_secrets::Secret;
 use audit_store::{Deployment, StoredTier};
 
 /// The maximum number of tiers of a project.
@@ -90,7 +89,7 @@ impl AuditLog {
     pub fn rotate_viewer_secret(&self) -> Result<String> {
         let secret = ViewerSecret::generate(self.entropy.bytes());
         let place = secrets::of_viewers(secret.kid());
-        let sealed = self.sealed_or_bare(&Secret::new(*secret.as_bytes()), &place);
+        let sealed = self.sealed(secret.as_bytes(), &place);
         let now = self.clock.now();
         let forget_before = now.plus_seconds(-TokenLifetime::SECONDS_MAX);
         self.home_store.configure(Deployment, move |configurator| {

@@ -6,7 +6,7 @@ use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{Plan, ProjectId, Timestamp, Violations};
-use audit_secrets::KeyRing;
+use audit_secrets::{KeyRing, Secret};
 use audit_store::{Reader, StoreError, WebhookRow, WebhookSecretRow};
 use audit_webhooks::{WebhookId, WebhookSecret, WebhookUrl};
 
@@ -41,16 +41,26 @@ pub struct WebhookChange {
 }
 
 impl Webhook {
-    fn from_row(row: &WebhookRow, secret: Option<WebhookSecret>) -> Result<Self> {
+    pub(crate) fn open(row: &WebhookRow, keys: &KeyRing) -> Result<Self> {
         let damaged = |_| AppError::from(StoreError::Damaged { what: "webhook id" });
         Ok(Self {
             id: row.id.parse().map_err(damaged)?,
-            url: row.url.clone(),
+            url: open_url(&row.url, keys, &row.id)?,
             enabled: row.enabled,
             created_at: Timestamp::from_micros(row.created_at),
-            secret,
+            secret: None,
         })
     }
+
+    fn with_secret(self, secret: &Secret) -> Self {
+        let secret = Some(WebhookSecret::from_bytes(*secret.as_bytes()));
+        Self { secret, ..self }
+    }
+}
+
+/// Decrypts the URL of a webhook.
+pub(crate) fn open_url(stored: &[u8], keys: &KeyRing, webhook_id: &str) -> Result<String> {
+    secrets::open_text(stored, keys, secrets::of_webhook_url(webhook_id))
 }
 
 /// Decrypts a secret of a webhook.
@@ -108,7 +118,8 @@ impl AuditLog {
         self.store.read(|reader| {
             let scope = self.scope(reader, principal, selection)?;
             let webhooks = reader.webhooks(scope.project.project.id)?;
-            webhooks.iter().map(|row| Webhook::from_row(row, None)).collect()
+            let keys = &self.settings.encryption;
+            webhooks.iter().map(|row| Webhook::open(row, keys)).collect()
         })
     }
 
@@ -129,16 +140,17 @@ impl AuditLog {
         self.store.read(|reader| require_paid_plan(reader, project_id))?;
         self.check_url(&url)?;
         let now = self.clock.now();
+        let id = WebhookId::new(now, self.entropy.bytes()).to_string();
         let row = WebhookRow {
-            id: WebhookId::new(now, self.entropy.bytes()).to_string(),
+            url: self.sealed(url.as_bytes(), &secrets::of_webhook_url(&id)),
+            id,
             project_id: project_id.to_string(),
-            url,
             enabled,
             created_at: now.as_micros(),
         };
         let secret = self.new_secret();
-        let sealed = self.sealed(&secret, &secrets::of_webhook(&row.id, 1));
-        let secret = WebhookSecret::from_bytes(*secret.as_bytes());
+        let sealed = self.sealed(secret.as_bytes(), &secrets::of_webhook(&row.id, 1));
+        let webhook = Webhook::open(&row, &self.settings.encryption)?.with_secret(&secret);
         self.change_project(project_id, &Requester::from(master), move |configurator| {
             require_paid_plan(configurator, project_id)?;
             if configurator.webhooks(project_id)?.len() >= WEBHOOKS_MAX {
@@ -146,8 +158,8 @@ impl AuditLog {
                 return Err(AppError::Forbidden(message));
             }
             configurator.insert_webhook(&row, &sealed)?;
-            let event = ServiceEvent::webhook(None, Some(&row));
-            Ok(Changed::if_some(Webhook::from_row(&row, Some(secret))?, event))
+            let event = ServiceEvent::webhook(None, Some(&webhook));
+            Ok(Changed::if_some(webhook, event))
         })
     }
 
@@ -169,20 +181,25 @@ impl AuditLog {
         if let Some(url) = &change.url {
             self.check_url(url)?;
         }
+        let (keys, nonce) = (self.settings.encryption.clone(), self.entropy.bytes());
         let changed = self.change_project(project_id, &Requester::from(master), move |configurator| {
-            let before = webhook_of(configurator, project_id, id)?;
-            let after = WebhookRow {
-                url: change.url.unwrap_or_else(|| before.url.clone()),
-                enabled: change.enabled.unwrap_or(before.enabled),
-                ..before.clone()
-            };
-            let webhook = Webhook::from_row(&after, None)?;
-            if after == before {
-                return Ok(Changed::nothing(webhook));
+            let row = webhook_of(configurator, project_id, id)?;
+            let before = Webhook::open(&row, &keys)?;
+            let new_url = change.url.filter(|url| *url != before.url);
+            let enabled = change.enabled.unwrap_or(before.enabled);
+            if new_url.is_none() && enabled == before.enabled {
+                return Ok(Changed::nothing(before));
             }
-            configurator.update_webhook(&before, &after)?;
+            let seal = |url: String| keys.seal(url.as_bytes(), &secrets::of_webhook_url(&row.id), nonce);
+            let changed = WebhookRow {
+                url: new_url.map_or_else(|| row.url.clone(), seal),
+                enabled,
+                ..row.clone()
+            };
+            configurator.update_webhook(&row, &changed)?;
+            let after = Webhook::open(&changed, &keys)?;
             let event = ServiceEvent::webhook(Some(&before), Some(&after));
-            Ok(Changed::if_some(webhook, event))
+            Ok(Changed::if_some(after, event))
         });
         // Enabling a webhook releases its held deliveries.
         self.wake_deliveries();
@@ -197,9 +214,11 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
+        let keys = self.settings.encryption.clone();
         self.change_project(project_id, &Requester::from(master), move |configurator| {
-            let webhook = webhook_of(configurator, project_id, id)?;
-            match configurator.delete_webhook(&webhook.id, now)? {
+            let row = webhook_of(configurator, project_id, id)?;
+            let webhook = Webhook::open(&row, &keys)?;
+            match configurator.delete_webhook(&row.id, now)? {
                 true => Ok(Changed::if_some((), ServiceEvent::webhook(Some(&webhook), None))),
                 false => Err(AppError::NotFound("webhook")),
             }
@@ -226,16 +245,16 @@ impl AuditLog {
         let keys = self.settings.encryption.clone();
         // `configure` serializes rotations.
         self.change_project(project_id, &Requester::from(master), move |configurator| {
-            let webhook = webhook_of(configurator, project_id, id)?;
-            let active = configurator.webhook_secrets(&webhook.id, now)?;
+            let row = webhook_of(configurator, project_id, id)?;
+            let webhook = Webhook::open(&row, &keys)?;
+            let active = configurator.webhook_secrets(&row.id, now)?;
             if active.len() >= WEBHOOK_SECRETS_MAX {
                 return Err(too_many_secrets(&active));
             }
-            let seal = |number| keys.seal(&secret, &secrets::of_webhook(&webhook.id, number), nonce);
-            configurator.rotate_webhook_secret(&webhook.id, seal, now, expires_at)?;
+            let seal = |number| keys.seal(secret.as_bytes(), &secrets::of_webhook(&row.id, number), nonce);
+            configurator.rotate_webhook_secret(&row.id, seal, now, expires_at)?;
             let event = ServiceEvent::webhook_secret_rotated(&webhook);
-            let secret = WebhookSecret::from_bytes(*secret.as_bytes());
-            Ok(Changed::by(Webhook::from_row(&webhook, Some(secret))?, event))
+            Ok(Changed::by(webhook.with_secret(&secret), event))
         })
     }
 }

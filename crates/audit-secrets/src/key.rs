@@ -38,22 +38,15 @@ impl EncryptionKey {
             bytes,
             id: KeyId([0; KeyId::BYTES]),
         };
-        let digest = key.derive(b"audit encryption key id");
-        key.id.0.copy_from_slice(&digest[..KeyId::BYTES]);
+        let mac_key = hmac::Key::new(hmac::HMAC_SHA256, &key.bytes);
+        let mac = hmac::sign(&mac_key, b"audit encryption key id");
+        key.id.0.copy_from_slice(&mac.as_ref()[..KeyId::BYTES]);
         Ok(key)
     }
 
     /// Its id: the first bytes of an HMAC-SHA256 with the key.
     pub const fn id(&self) -> KeyId {
         self.id
-    }
-
-    /// A key for another purpose: HMAC-SHA256 with this key over the purpose.
-    pub fn derive(&self, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
-        let digest = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &self.bytes), purpose);
-        let mut derived = Zeroizing::new([0; 32]);
-        derived.copy_from_slice(digest.as_ref());
-        derived
     }
 
     /// For one operation: `ring` does not zero the expanded key.

@@ -9,8 +9,8 @@
 //! let key: EncryptionKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f".parse()?;
 //! let keys = KeyRing::new(key, [])?;
 //! let place = Place::new("webhook_secrets", "secret", ["wh_1", "1"]);
-//! let stored = keys.seal(&Secret::new([7; 32]), &place, [9; 12]);
-//! assert_eq!(keys.open(&stored, &place), Ok(Secret::new([7; 32])));
+//! let stored = keys.seal(&[7; 32], &place, [9; 12]);
+//! assert_eq!(keys.open_secret(&stored, &place), Ok(Secret::new([7; 32])));
 //!
 //! let other = Place::new("webhook_secrets", "secret", ["wh_1", "2"]);
 //! assert!(matches!(keys.open(&stored, &other), Err(OpenError::Refused(_))));

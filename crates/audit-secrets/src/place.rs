@@ -25,11 +25,6 @@ impl Place {
         self.table
     }
 
-    /// The first column of the primary key. Secrets of the first form are bound to it alone.
-    pub(crate) fn first_of_row(&self) -> &[u8] {
-        self.row.first().map_or(&[], |first| first.as_bytes())
-    }
-
     /// What is authenticated of the place: each part after its length, so that no two places have the same bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let parts = [self.table, self.column].into_iter();

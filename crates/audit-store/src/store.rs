@@ -675,8 +675,7 @@ fn head_key(database: &Database, keys: &dyn HeadKeys, clock: &Arc<dyn Clock>) ->
     let mut session = database.open_writer()?;
     let stored = stored_head_key(&mut session)?;
     let chosen = keys.choose(&stored)?;
-    let is_stored = stored.id.is_some() && (stored.sealed.is_some() || chosen.sealed.is_none());
-    if is_stored {
+    if stored.id.is_some() {
         return Ok(chosen.key);
     }
     let stored = write_transaction(&mut session, |session| -> Result<StoredHeadKey> {
@@ -686,10 +685,9 @@ fn head_key(database: &Database, keys: &dyn HeadKeys, clock: &Arc<dyn Clock>) ->
         let mut configurator = Configurator::new(session, Deployment);
         if found.id.is_none() {
             configurator.insert_secret(HEAD_KEY_ID, chosen.key.id().as_bytes(), clock.now())?;
-        }
-        let is_chosen = found.id.is_none_or(|id| id == chosen.key.id());
-        if let (None, true, Some(sealed)) = (&found.sealed, is_chosen, &chosen.sealed) {
-            configurator.insert_secret(HEAD_KEY, sealed, clock.now())?;
+            if let Some(sealed) = &chosen.sealed {
+                configurator.insert_secret(HEAD_KEY, sealed, clock.now())?;
+            }
         }
         configurator.finish()?;
         stored_head_key(session)

@@ -593,7 +593,8 @@ CREATE INDEX alerts_undelivered ON alerts (ledger_id, fired_at) WHERE undelivere
 CREATE TABLE webhooks (
     id TEXT NOT NULL PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES projects (id),
-    url TEXT NOT NULL,
+    -- Encrypted where an encryption key is configured, as secrets are.
+    url BYTEA NOT NULL,
     enabled BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL,
     -- A deleted webhook is hidden at once. Its deliveries are deleted in batches, then the row.

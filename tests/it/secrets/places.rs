@@ -4,7 +4,7 @@ use super::{
     Deployment, KEY, NO_HEAD_KEY_FILE, OLD, WITH_OLD, dump, on_both, rewrap, run, start, states, status,
     stop, verify,
 };
-use audit_tests::{Database, DatabaseKind, on_both_databases, serve_refused};
+use audit_tests::{Database, DatabaseKind, Subscription, on_both_databases, serve_refused};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
@@ -17,7 +17,7 @@ on_both_databases! {
     a_secret_in_the_place_of_another_is_refused,
     a_secret_in_plain_text_in_place_of_an_encrypted_one_is_refused,
     who_writes_the_database_forges_no_viewer_token,
-    without_a_key_secrets_are_as_they_always_were,
+    without_a_key_secrets_are_in_plain_text,
 }
 
 /// The tables of secrets, and the names of those of the service itself.
@@ -65,6 +65,7 @@ fn with_a_key_a_new_database_has_every_secret_encrypted(kind: DatabaseKind) {
         "tenant_map_secret",
         "viewer_secrets",
         "webhook_secrets",
+        "webhooks",
     ];
     assert_eq!(
         kinds(&database),
@@ -107,6 +108,8 @@ fn no_column_of_the_database_has_a_secret_after_a_key_was_introduced(kind: Datab
     stop(server);
     let secrets = plain_secrets(&database);
     assert_eq!(secrets.len(), 5, "cursors, tenants, log, viewers, webhook");
+    let url = deployment.subscription.receiver.url(Subscription::PATH);
+    let url = base16ct::lower::encode_string(url.as_bytes());
     let needles: Vec<String> = secrets
         .iter()
         .flat_map(|hex| {
@@ -117,7 +120,7 @@ fn no_column_of_the_database_has_a_secret_after_a_key_was_introduced(kind: Datab
                 URL_SAFE_NO_PAD.encode(&bytes),
             ]
         })
-        .chain([OLD.to_owned()])
+        .chain([url, OLD.to_owned()])
         .collect();
     let held = |database: &Database| {
         let dump = dump(database);
@@ -126,7 +129,7 @@ fn no_column_of_the_database_has_a_secret_after_a_key_was_introduced(kind: Datab
             .filter(|needle| dump.contains(needle.as_str()))
             .count()
     };
-    assert_eq!(held(&database), 5, "the dump shows what is in plain text");
+    assert_eq!(held(&database), 6, "the dump shows what is in plain text");
 
     let with_key = [(KEY, OLD)];
     let refused = serve_refused(&database, &with_key);
@@ -140,10 +143,10 @@ fn no_column_of_the_database_has_a_secret_after_a_key_was_introduced(kind: Datab
         &with_key,
     )
     .json();
-    assert_eq!((&sealed["sealed"], &sealed["failed"]), (&5.into(), &0.into()));
+    assert_eq!((&sealed["sealed"], &sealed["failed"]), (&6.into(), &0.into()));
     assert_eq!(held(&database), 0);
     assert!(status(&database, &with_key).1);
-    assert_eq!(rewrap(&database, &with_key)["unchanged"], 6);
+    assert_eq!(rewrap(&database, &with_key)["unchanged"], 7);
 
     let server = start(&database, &with_key);
     deployment = deployment.moved_to(&server);
@@ -153,28 +156,48 @@ fn no_column_of_the_database_has_a_secret_after_a_key_was_introduced(kind: Datab
     assert_eq!(held(&database), 0);
 }
 
-fn without_a_key_secrets_are_as_they_always_were(kind: DatabaseKind) {
+fn without_a_key_secrets_are_in_plain_text(kind: DatabaseKind) {
     let database = on_both(kind);
     let server = start(&database, &[]);
     Deployment::on(&server);
     stop(server);
     assert!(status(&database, &[]).1);
-    // The lengths that earlier releases read.
-    let length =
-        |condition: &str, bytes: u32| database.count(&format!("{condition} AND length(secret) = {bytes}"));
+    let is_plain = "length(secret) = 33";
+    let named = "name IN ('cursor_key', 'log_key', 'tenant_map_secret')";
     assert_eq!(
-        length("secrets WHERE name IN ('cursor_key', 'tenant_map_secret')", 32),
-        2
+        database.count(&format!("secrets WHERE {named} AND {is_plain}")),
+        3
     );
-    assert_eq!(length("secrets WHERE name = 'log_key'", 33), 1);
-    assert_eq!(length("viewer_secrets WHERE TRUE", 32), 1);
-    assert_eq!(length("webhook_secrets WHERE TRUE", 33), 1);
+    assert_eq!(database.count(&format!("viewer_secrets WHERE {is_plain}")), 1);
+    assert_eq!(database.count(&format!("webhook_secrets WHERE {is_plain}")), 1);
     assert_eq!(
         database.count("secrets WHERE name IN ('encryption_check', 'head_key')"),
         0
     );
     let refused = run(&database, &["secrets", "rewrap"], &[]).refusal();
     assert!(refused.contains("there is no encryption key"), "{refused}");
+}
+
+/// The column of a table that has secrets.
+fn column_of(table: &str) -> &'static str {
+    match table {
+        "webhooks" => "url",
+        _ => "secret",
+    }
+}
+
+/// Replaces a secret, calls `check`, and restores the secret.
+fn with_replaced(database: &Database, (table, row): (&str, &str), other: &str, check: impl FnOnce()) {
+    let column = column_of(table);
+    database.execute(&format!(
+        "CREATE TABLE kept AS SELECT {column} FROM {table} WHERE {row}"
+    ));
+    database.execute(&format!("UPDATE {table} SET {column} = {other} WHERE {row}"));
+    check();
+    database.execute(&format!(
+        "UPDATE {table} SET {column} = (SELECT {column} FROM kept) WHERE {row}"
+    ));
+    database.execute("DROP TABLE kept");
 }
 
 fn assert_refused(database: &Database, why: &str) {
@@ -220,19 +243,19 @@ fn a_secret_in_the_place_of_another_is_refused(kind: DatabaseKind) {
             "retired_at IS NULL",
             of("viewer_secrets", "retired_at IS NOT NULL"),
         ),
+        ("webhooks", "TRUE", of("webhook_secrets", "number = 2")),
     ];
     for (table, row, other) in swaps {
-        database.execute(&format!(
-            "CREATE TABLE kept AS SELECT secret FROM {table} WHERE {row}"
-        ));
-        database.execute(&format!("UPDATE {table} SET secret = {other} WHERE {row}"));
-        assert_refused(&database, "belongs to another place");
-        database.execute(&format!(
-            "UPDATE {table} SET secret = (SELECT secret FROM kept) WHERE {row}"
-        ));
-        database.execute("DROP TABLE kept");
+        with_replaced(&database, (table, row), &other, || {
+            assert_refused(&database, "belongs to another place");
+        });
     }
     stop(start(&database, WITH_OLD));
+}
+
+/// The stored form of a secret without an encryption key.
+fn plain(secret: &[u8]) -> Vec<u8> {
+    [&[0], secret].concat()
 }
 
 fn a_secret_in_plain_text_in_place_of_an_encrypted_one_is_refused(kind: DatabaseKind) {
@@ -240,33 +263,28 @@ fn a_secret_in_plain_text_in_place_of_an_encrypted_one_is_refused(kind: Database
     let server = start(&database, WITH_OLD);
     Deployment::on(&server);
     stop(server);
-    let bare = database.blob(&[7; 32]);
-    let tagged = database.blob(&[&[0], [7; 32].as_slice()].concat());
+    let plain = database.blob(&plain(&[7; 32]));
+    let plain_url = database.blob(&self::plain(b"https://attacker.example/"));
     for (table, row, plain) in [
-        ("secrets", "name = 'cursor_key'", &bare),
-        ("secrets", "name = 'tenant_map_secret'", &bare),
-        ("secrets", "name = 'head_key'", &tagged),
-        ("secrets", "name = 'log_key'", &tagged),
-        ("secrets", "name = 'encryption_check'", &tagged),
-        ("viewer_secrets", "TRUE", &bare),
-        ("webhook_secrets", "TRUE", &tagged),
+        ("secrets", "name = 'cursor_key'", &plain),
+        ("secrets", "name = 'tenant_map_secret'", &plain),
+        ("secrets", "name = 'head_key'", &plain),
+        ("secrets", "name = 'log_key'", &plain),
+        ("secrets", "name = 'encryption_check'", &plain),
+        ("viewer_secrets", "TRUE", &plain),
+        ("webhook_secrets", "TRUE", &plain),
+        ("webhooks", "TRUE", &plain_url),
     ] {
-        database.execute(&format!(
-            "CREATE TABLE kept AS SELECT secret FROM {table} WHERE {row}"
-        ));
-        database.execute(&format!("UPDATE {table} SET secret = {plain} WHERE {row}"));
-        assert_refused(&database, "is not encrypted");
-        let rewrapped = run(&database, &["secrets", "rewrap"], WITH_OLD).refusal();
-        assert!(rewrapped.contains("is not encrypted"), "{rewrapped}");
-        assert!(!status(&database, WITH_OLD).1);
-        database.execute(&format!(
-            "UPDATE {table} SET secret = (SELECT secret FROM kept) WHERE {row}"
-        ));
-        database.execute("DROP TABLE kept");
+        with_replaced(&database, (table, row), plain, || {
+            assert_refused(&database, "is not encrypted");
+            let rewrapped = run(&database, &["secrets", "rewrap"], WITH_OLD).refusal();
+            assert!(rewrapped.contains("is not encrypted"), "{rewrapped}");
+            assert!(!status(&database, WITH_OLD).1);
+        });
     }
     // Neither is the key of heads taken from the database without an encryption key.
     database.execute(&format!(
-        "UPDATE secrets SET secret = {tagged} WHERE name = 'head_key'"
+        "UPDATE secrets SET secret = {plain} WHERE name = 'head_key'"
     ));
     let refused = serve_refused(&database, &[NO_HEAD_KEY_FILE]);
     assert!(refused.contains("does not have the key"), "{refused}");
@@ -287,7 +305,7 @@ fn forged(token: &str, secret: &[u8]) -> String {
 fn who_writes_the_database_forges_no_viewer_token(kind: DatabaseKind) {
     let planted = [7; 32];
     let plant = |database: &Database| {
-        let planted = database.blob(&planted);
+        let planted = database.blob(&plain(&planted));
         database.execute(&format!("UPDATE viewer_secrets SET secret = {planted}"));
     };
     let database = on_both(kind);

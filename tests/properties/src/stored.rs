@@ -88,8 +88,8 @@ pub fn sealed_secret(bytes: &[u8]) -> bool {
     else {
         return false;
     };
-    let stored = ring.seal(&secret, &place, [7; NONCE_BYTES]);
-    assert_eq!(ring.open(&stored, &place), Ok(secret));
+    let stored = ring.seal(secret.as_bytes(), &place, [7; NONCE_BYTES]);
+    assert_eq!(ring.open_secret(&stored, &place), Ok(secret));
     assert!(
         ring.open(&stored, &Place::new("projects", "secret", ["b"]))
             .is_err()

@@ -13,7 +13,7 @@ pub(super) fn run(options: &RepairOptions) -> anyhow::Result<ExitCode> {
     let scope = audit_app::RepairOptions {
         project_id: options.project,
         known: known.unwrap_or_default(),
-        head_keys: database.head_keys()?.all()?,
+        head_key: database.head_keys()?.in_file()?,
         accepts_unsigned: options.accept_unsigned,
     };
     let service = open_log(&options.log_key)?;

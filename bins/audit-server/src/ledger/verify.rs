@@ -34,7 +34,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
         project_id: options.project,
         key,
         encryption: database.keys()?.clone(),
-        head_keys: database.head_keys()?.all()?,
+        head_key: database.head_keys()?.in_file()?,
         known: known.unwrap_or_default(),
         signed_before: Some(signed_before),
         ..audit_app::VerifyOptions::default()

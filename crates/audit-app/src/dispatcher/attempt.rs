@@ -4,7 +4,7 @@ use super::results::{AttemptReport, Attempted, DeliveryResult, Lease};
 use crate::deliveries::{DeliveryKind, message_id};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use crate::webhooks::open_secret;
+use crate::webhooks::{open_secret, open_url};
 use audit_domain::Timestamp;
 use audit_store::{AfterAttempt, AttemptRow, LeasedDelivery, StoreError};
 use audit_webhooks::{
@@ -142,17 +142,19 @@ fn send(
     leased: &LeasedDelivery,
     now: Timestamp,
 ) -> Result<Outcome, TooManyLookups> {
-    let Ok(url) = WebhookUrl::parse(&leased.webhook.url, service.settings.webhook_addresses) else {
-        // The URL was allowed when the webhook was written; the operator has changed the policy since.
-        return Ok(Outcome::Failed(FailureKind::AddressNotAllowed));
-    };
-    let (body, signature) = match message(service, leased, now) {
-        Ok(message) => message,
+    let webhook = &leased.webhook;
+    let url = open_url(&webhook.url, &service.settings.encryption, &webhook.id);
+    let made = url.and_then(|url| Ok((url, message(service, leased, now)?)));
+    let (url, (body, signature)) = match made {
+        Ok(made) => made,
         Err(error) => {
-            let webhook_id = &leased.webhook.id;
-            log::error!("a delivery to webhook {webhook_id} cannot be sent: {error}");
+            log::error!("a delivery to webhook {} cannot be sent: {error}", webhook.id);
             return Ok(Outcome::Failed(FailureKind::NotSendable));
         }
+    };
+    let Ok(url) = WebhookUrl::parse(&url, service.settings.webhook_addresses) else {
+        // The URL was allowed when the webhook was written; the operator has changed the policy since.
+        return Ok(Outcome::Failed(FailureKind::AddressNotAllowed));
     };
     sender.send(&OutgoingRequest {
         url: &url,
@@ -220,7 +222,7 @@ mod tests {
             webhook: WebhookRow {
                 id: "wh".to_owned(),
                 project_id: String::new(),
-                url: String::new(),
+                url: Vec::new(),
                 enabled: true,
                 created_at: 0,
             },

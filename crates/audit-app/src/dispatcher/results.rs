@@ -65,7 +65,7 @@ pub(super) struct DeliveryResult {
     /// The project of the webhook.
     pub(super) project_id: String,
     /// The URL of the attempt.
-    pub(super) url: String,
+    pub(super) url: Vec<u8>,
     pub(super) lease: Lease,
     pub(super) report: AttemptReport,
 }

@@ -120,12 +120,12 @@ impl AuditLog {
             }
             None => {
                 let seed = KEY.open(&old, keys)?;
-                self.sealed(&seed, &KEY_BEFORE.place())
+                self.sealed(seed.as_bytes(), &KEY_BEFORE.place())
             }
         };
         let stored = match program {
             Some(program) => program::stored(program),
-            None => self.sealed(&self.new_secret(), &KEY.place()),
+            None => self.sealed(self.new_secret().as_bytes(), &KEY.place()),
         };
         let new = LogKey::open(signer.verifier().name(), (KEY, &stored), keys, program)?;
         let rotation = signer.rotate_to(&new)?;

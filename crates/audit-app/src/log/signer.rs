@@ -291,7 +291,7 @@ impl AuditLog {
     fn create_log_signer(&self) -> Result<StoredSigner> {
         let sealed = match &self.settings.signing_program {
             Some(program) => program::stored(program),
-            None => self.sealed(&self.new_secret(), &KEY.place()),
+            None => self.sealed(self.new_secret().as_bytes(), &KEY.place()),
         };
         let (name, now) = (self.new_log_name(), self.clock.now());
         // Several nodes may get here at the same time. The first one creates the key.

@@ -248,7 +248,7 @@ impl AuditLog {
         if let Some(secret) = self.tenant_maps.secret.get() {
             return Ok(*secret);
         }
-        let new = self.sealed_or_bare(&self.new_secret(), &SECRET.place());
+        let new = self.sealed(self.new_secret().as_bytes(), &SECRET.place());
         let now = self.clock.now();
         let stored = self
             .home_store

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Rewrapped {
     /// Secrets that were in plain text and are encrypted now.
     pub sealed: usize,
-    /// Secrets that were encrypted with another key, or by an earlier release, and are encrypted with the present key now.
+    /// Secrets that were encrypted with another key and are encrypted with the present key now.
     pub rewrapped: usize,
     /// Secrets that were encrypted with the present key before.
     pub unchanged: usize,

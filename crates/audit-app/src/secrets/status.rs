@@ -26,8 +26,6 @@ pub enum SecretState {
     Plain,
     /// Encrypted with the key of this id.
     Sealed(KeyId),
-    /// Encrypted by an earlier release, which did not store the id of the key.
-    Unnamed,
     /// In no known form.
     Damaged,
 }
@@ -45,7 +43,6 @@ pub fn secrets_status(url: &DatabaseUrl, keys: &KeyRing) -> Result<Vec<SecretSta
             let state = match KeyRing::form(&secret.secret) {
                 Some(Form::Plain) => SecretState::Plain,
                 Some(Form::Sealed(id)) => SecretState::Sealed(id),
-                Some(Form::Unnamed) => SecretState::Unnamed,
                 None => SecretState::Damaged,
             };
             Some(SecretStatus {

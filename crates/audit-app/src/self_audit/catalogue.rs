@@ -3,13 +3,14 @@
 
 use super::settings::{self, Settings, changes, origin_of_url, text_or_null};
 use crate::portal::Portal;
+use crate::webhooks::Webhook;
 use audit_alerts::{Alert, AlertRule, AlertStatus};
 use audit_auth::ViewerClaims;
 use audit_domain::{
     Action, ActionError, Actor, Category, Context, Environment, Event, EventFilter, Plan, ProjectId,
     SERVICE_TENANT_ID, Target, Timestamp, ViewerTier,
 };
-use audit_store::{Key, Organization, Project, RedactionRuleRow, StreamTokenHash, WebhookRow};
+use audit_store::{Key, Organization, Project, RedactionRuleRow, StreamTokenHash};
 use serde_json::{Map, Value, json};
 
 audit_domain::words! {
@@ -323,7 +324,7 @@ impl ServiceEvent {
         Some(event.changed_to(before, after, settings::of_tier))
     }
 
-    pub(crate) fn webhook(before: Option<&WebhookRow>, after: Option<&WebhookRow>) -> Option<Self> {
+    pub(crate) fn webhook(before: Option<&Webhook>, after: Option<&Webhook>) -> Option<Self> {
         let action = action_of(
             before.is_some(),
             after.is_some(),
@@ -335,7 +336,7 @@ impl ServiceEvent {
         )?;
         let webhook = after.or(before)?;
         let name = origin_of_url(&webhook.url);
-        let event = Self::new(action, "webhook", &webhook.id, Some(&name));
+        let event = Self::new(action, "webhook", webhook.id, Some(&name));
         let event = event.changed_to(before, after, settings::of_webhook);
         let is_moved = before
             .zip(after)
@@ -347,12 +348,12 @@ impl ServiceEvent {
         })
     }
 
-    pub(crate) fn webhook_secret_rotated(webhook: &WebhookRow) -> Self {
+    pub(crate) fn webhook_secret_rotated(webhook: &Webhook) -> Self {
         let name = origin_of_url(&webhook.url);
         Self::new(
             ServiceAction::WebhookSecretRotated,
             "webhook",
-            &webhook.id,
+            webhook.id,
             Some(&name),
         )
     }

@@ -4,9 +4,10 @@
 //! may be shown.
 
 use crate::portal::{Logo, Portal};
+use crate::webhooks::Webhook;
 use audit_alerts::{AlertRule, RuleDefinition};
 use audit_domain::{Change, KeyLimits, KeyScope, ViewerTier};
-use audit_store::{Key, RedactionRuleRow, WebhookRow};
+use audit_store::{Key, RedactionRuleRow};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,13 +165,13 @@ pub(super) fn of_tier(tier: &ViewerTier) -> Settings {
     ])
 }
 
-pub(super) fn of_webhook(webhook: &WebhookRow) -> Settings {
-    let WebhookRow {
+pub(super) fn of_webhook(webhook: &Webhook) -> Settings {
+    let Webhook {
         id: _,
-        project_id: _,
         url,
         enabled,
         created_at: _,
+        secret: _,
     } = webhook;
     Settings::from([("url", json!(origin_of_url(url))), ("enabled", json!(enabled))])
 }

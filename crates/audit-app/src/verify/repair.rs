@@ -21,8 +21,8 @@ pub struct RepairOptions {
     pub project_id: Option<ProjectId>,
     /// What this node knows of each log, by origin.
     pub known: HashMap<Box<str>, Remembered>,
-    /// The keys of heads that are at hand.
-    pub head_keys: Vec<HeadKey>,
+    /// The key of heads of this node.
+    pub head_key: Option<HeadKey>,
     /// Accept events that no checkpoint covers.
     pub accepts_unsigned: bool,
 }
@@ -98,7 +98,7 @@ impl AuditLog {
             ..VerifyOptions::default()
         };
         let (keys, _) = trusted_keys(reader, &scope)?;
-        let Some(of_heads) = head_key(reader, &options.head_keys, &self.settings.encryption)? else {
+        let Some(of_heads) = head_key(reader, options.head_key.as_ref(), &self.settings.encryption)? else {
             return Ok(Repairs::default());
         };
         let verification = Verification {

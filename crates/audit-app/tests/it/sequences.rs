@@ -236,7 +236,7 @@ impl Log {
                 let known = SignerMemory::read(&self.folder.path().join(PROCESS)).expect("a state file");
                 let options = RepairOptions {
                     known: known.unwrap_or_default(),
-                    head_keys: vec![HeadKey::new(&[7; 32])],
+                    head_key: Some(HeadKey::new(&[7; 32])),
                     ..RepairOptions::default()
                 };
                 // The clock of the test stands still, and a repair is recorded by its time.
@@ -418,7 +418,7 @@ impl Log {
         let known = SignerMemory::read(&self.folder.path().join(PROCESS)).expect("a state file");
         let options = VerifyOptions {
             known: known.unwrap_or_default(),
-            head_keys: vec![HeadKey::new(&[7; 32])],
+            head_key: Some(HeadKey::new(&[7; 32])),
             ..VerifyOptions::default()
         };
         let reports = self

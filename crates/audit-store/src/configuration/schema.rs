@@ -93,7 +93,7 @@ diesel::table! {
     webhooks (id) {
         id -> Text,
         project_id -> Text,
-        url -> Text,
+        url -> Binary,
         enabled -> Bool,
         created_at -> BigInt,
         deleted_at -> Nullable<BigInt>,

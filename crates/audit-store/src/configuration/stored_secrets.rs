@@ -1,6 +1,6 @@
 //! All stored secrets, to encrypt them again. [`SecretRow`] names every table that has some.
 
-use super::schema::{secrets, viewer_secrets, webhook_secrets};
+use super::schema::{secrets, viewer_secrets, webhook_secrets, webhooks};
 use crate::access::{Reader, Writer};
 use crate::error::Result;
 use diesel::prelude::*;
@@ -14,6 +14,8 @@ pub enum SecretRow {
     Viewer(String),
     /// Signs the deliveries of a webhook: its id, and the number of the secret.
     Webhook(String, i64),
+    /// The URL of a webhook, by the id of the webhook. Its path is often all that protects a receiver.
+    WebhookUrl(String),
 }
 
 /// A secret as it is stored.
@@ -57,6 +59,11 @@ impl Reader<'_> {
                 webhook_secrets::secret,
             ))
             .load(self.session())?;
+        // Of deleted ones too: their rows stay until their deliveries are removed.
+        let urls: Vec<(String, Vec<u8>)> = webhooks::table
+            .order(webhooks::id)
+            .select((webhooks::id, webhooks::url))
+            .load(self.session())?;
         let stored = |row, secret| StoredSecret { row, secret };
         let of_service = of_service.into_iter();
         let of_service = of_service.map(|(name, secret)| stored(SecretRow::Service(name), secret));
@@ -65,7 +72,13 @@ impl Reader<'_> {
         let of_webhooks = of_webhooks.into_iter();
         let of_webhooks =
             of_webhooks.map(|(id, number, secret)| stored(SecretRow::Webhook(id, number), secret));
-        Ok(of_service.chain(of_viewers).chain(of_webhooks).collect())
+        let urls = urls.into_iter();
+        let urls = urls.map(|(id, url)| stored(SecretRow::WebhookUrl(id), url));
+        Ok(of_service
+            .chain(of_viewers)
+            .chain(of_webhooks)
+            .chain(urls)
+            .collect())
     }
 }
 
@@ -94,6 +107,11 @@ impl Writer<'_> {
                     .find((id, number))
                     .filter(webhook_secrets::secret.eq(present));
                 let update = diesel::update(row).set(webhook_secrets::secret.eq(after));
+                update.execute(self.session())?
+            }
+            SecretRow::WebhookUrl(id) => {
+                let row = webhooks::table.find(id).filter(webhooks::url.eq(present));
+                let update = diesel::update(row).set(webhooks::url.eq(after));
                 update.execute(self.session())?
             }
         };

@@ -11,16 +11,28 @@ use diesel::prelude::*;
 use std::collections::BTreeSet;
 
 /// A stored webhook.
-#[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable)]
+#[derive(Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = webhooks)]
 #[expect(missing_docs, reason = "the fields are the columns")]
 pub struct WebhookRow {
     pub id: String,
     pub project_id: String,
-    pub url: String,
+    /// Encrypted if an encryption key is configured: a secret in its path is often all that protects a receiver.
+    pub url: Vec<u8>,
     pub enabled: bool,
     /// Microseconds since the Unix epoch.
     pub created_at: i64,
+}
+
+/// Without the URL.
+impl std::fmt::Debug for WebhookRow {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("WebhookRow")
+            .field("id", &self.id)
+            .field("enabled", &self.enabled)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A secret that signs deliveries.
@@ -71,8 +83,8 @@ impl Reader<'_> {
             .optional()?)
     }
 
-    /// Whether the webhook of a project is enabled, if it has this URL.
-    fn is_enabled_at(&mut self, project_id: ProjectId, id: &str, url: &str) -> Result<Option<bool>> {
+    /// Whether the webhook of a project is enabled, if its stored URL is this one.
+    fn is_enabled_at(&mut self, project_id: ProjectId, id: &str, url: &[u8]) -> Result<Option<bool>> {
         let row = webhooks::table
             .find(id)
             .filter(webhooks::project_id.eq(project_id.to_string()))
@@ -157,8 +169,8 @@ impl Configurator<'_, ProjectId> {
         Ok(())
     }
 
-    /// Disables a webhook if it still has this URL. Returns whether it has.
-    pub fn disable_webhook(&mut self, id: &str, url: &str) -> Result<bool> {
+    /// Disables a webhook if its stored URL is still this one. Returns whether it is.
+    pub fn disable_webhook(&mut self, id: &str, url: &[u8]) -> Result<bool> {
         let project_id = self.owner();
         let enabled = self.is_enabled_at(project_id, id, url)?;
         if enabled == Some(true) {

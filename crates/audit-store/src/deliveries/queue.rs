@@ -20,10 +20,10 @@ use audit_alerts::Alert;
 use audit_domain::Timestamp;
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 
 /// A webhook that has ready deliveries.
-#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
+#[derive(Clone, PartialEq, Eq, QueryableByName)]
 pub struct ReadyWebhook {
     /// The webhook.
     #[diesel(sql_type = Text)]
@@ -31,9 +31,9 @@ pub struct ReadyWebhook {
     /// The organization of its project.
     #[diesel(sql_type = Text)]
     pub organization_id: String,
-    /// Its URL.
-    #[diesel(sql_type = Text)]
-    pub url: String,
+    /// Its URL, as stored.
+    #[diesel(sql_type = Binary)]
+    pub url: Vec<u8>,
     /// When its first ready delivery was due, in microseconds since the Unix epoch.
     #[diesel(sql_type = BigInt)]
     pub due_at: i64,

@@ -49,7 +49,7 @@ fn project(store: &Store, number: u8) -> Destination {
     let row = |id: &String| WebhookRow {
         id: id.clone(),
         project_id: project_id.to_string(),
-        url: "https://a.example/".to_owned(),
+        url: b"https://a.example/".to_vec(),
         enabled: true,
         created_at: 0,
     };

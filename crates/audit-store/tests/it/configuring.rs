@@ -94,7 +94,7 @@ fn webhook(project_id: ProjectId, url: &str, enabled: bool) -> WebhookRow {
     WebhookRow {
         id: "w".to_owned(),
         project_id: project_id.to_string(),
-        url: url.to_owned(),
+        url: url.as_bytes().to_vec(),
         enabled,
         created_at: 0,
     }
@@ -251,17 +251,17 @@ const STEPS: [(&str, bool, Step); 38] = [
     (
         "disable it at another URL",
         false,
-        Step::Project(|c, _| c.disable_webhook("w", URL).map(drop)),
+        Step::Project(|c, _| c.disable_webhook("w", URL.as_bytes()).map(drop)),
     ),
     (
         "disable it at its URL",
         true,
-        Step::Project(|c, _| c.disable_webhook("w", OTHER_URL).map(drop)),
+        Step::Project(|c, _| c.disable_webhook("w", OTHER_URL.as_bytes()).map(drop)),
     ),
     (
         "disable it again",
         false,
-        Step::Project(|c, _| c.disable_webhook("w", OTHER_URL).map(drop)),
+        Step::Project(|c, _| c.disable_webhook("w", OTHER_URL.as_bytes()).map(drop)),
     ),
     (
         "delete it",
@@ -338,7 +338,7 @@ fn a_setter_of_a_project_changes_no_other_project() {
     let before = version(&store, neighbor);
     Step::Project(|c, neighbor| {
         c.revoke_key(key_id(1), NOW)?;
-        assert!(!c.disable_webhook("w", URL)?);
+        assert!(!c.disable_webhook("w", URL.as_bytes())?);
         assert!(!c.delete_webhook("w", NOW)?);
         c.update_webhook(&webhook(neighbor, URL, true), &webhook(neighbor, OTHER_URL, true))
     })

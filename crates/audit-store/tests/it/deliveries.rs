@@ -63,7 +63,7 @@ impl Fixture {
         WebhookRow {
             id: id.to_owned(),
             project_id: self.project_id.to_string(),
-            url: "https://a.example/".to_owned(),
+            url: b"https://a.example/".to_vec(),
             enabled: true,
             created_at: 0,
         }
@@ -350,7 +350,7 @@ fn a_change_of_a_webhooks_url_keeps_the_version() {
     let webhook = fixture.add_webhook("a");
     let version = fixture.version();
     let with_other_url = WebhookRow {
-        url: "https://b.example/".to_owned(),
+        url: b"https://b.example/".to_vec(),
         ..webhook.clone()
     };
     let updated = with_other_url.clone();
@@ -365,9 +365,9 @@ fn a_webhook_is_disabled_only_while_it_has_the_url_of_the_response() {
     let fixture = Fixture::new();
     fixture.add_webhook("a");
     let enabled = fixture.version();
-    assert!(!fixture.write(|configurator| configurator.disable_webhook("a", "https://old.example/")));
+    assert!(!fixture.write(|configurator| configurator.disable_webhook("a", b"https://old.example/")));
     assert_eq!(fixture.version(), enabled);
-    let disable = || fixture.write(|configurator| configurator.disable_webhook("a", "https://a.example/"));
+    let disable = || fixture.write(|configurator| configurator.disable_webhook("a", b"https://a.example/"));
     assert!(disable());
     let disabled = fixture.version();
     assert_ne!(disabled, enabled);
