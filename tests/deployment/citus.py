@@ -5,8 +5,14 @@ import os
 import postgres
 import processes
 
-# Citus copies a cell by logical replication.
-SETTINGS = {"shared_preload_libraries": "citus", "wal_level": "logical", "citus.local_hostname": "127.0.0.1"}
+SETTINGS = {
+    "shared_preload_libraries": "citus",
+    # Citus copies a cell by logical replication.
+    "wal_level": "logical",
+    "citus.local_hostname": "127.0.0.1",
+    # The servers have no certificates.
+    "citus.node_conninfo": "sslmode=disable",
+}
 WORKERS = 2
 
 

@@ -49,6 +49,8 @@ pub(crate) struct Cells {
     /// Where it is not the home cell.
     of_credentials: Cache<CredentialHash, CellId>,
     of_projects: Cache<ProjectId, CellId>,
+    /// The generation of the directory from which the cached places are.
+    generation: AtomicU64,
     listener: OnceLock<Listener>,
 }
 
@@ -68,6 +70,7 @@ impl Cells {
             opened: Mutex::default(),
             of_credentials: Cache::new(CACHED_PLACES_MAX),
             of_projects: Cache::new(CACHED_PLACES_MAX),
+            generation: AtomicU64::new(0),
             listener: OnceLock::new(),
         }
     }
@@ -96,6 +99,14 @@ impl Cells {
             "the cell of project {project_id} does not have it or one of its keys, so its server has lost commits (a failover, or an \
              older backup): such requests get 503; `audit-server log verify` lists the projects"
         );
+    }
+
+    /// Forgets the places of another generation of the directory, which may have lost them.
+    fn follow_directory(&self, generation: u64) {
+        if self.generation.swap(generation, Ordering::Relaxed) != generation {
+            self.of_credentials.clear();
+            self.of_projects.clear();
+        }
     }
 
     fn opened_service(&self, id: CellId) -> Option<Arc<AuditLog>> {
@@ -139,6 +150,7 @@ impl AuditLog {
     /// When the directory cannot be read.
     pub fn refresh_cells(self: &Arc<Self>) -> Result<()> {
         let cells = self.cells()?;
+        self.cells.follow_directory(self.home_store.generation());
         for cell in cells.iter().filter(|cell| cell.id != CellId::HOME) {
             self.cells.exist.store(true, Ordering::Relaxed);
             if let Err(error) = self.cell(cell.id) {

@@ -170,6 +170,14 @@ impl Database {
         }
     }
 
+    /// How many sessions of the server this process has opened; `None` on SQLite, whose sessions are lost with the process.
+    pub(crate) fn sessions(&self) -> Option<u64> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(database) => Some(database.sessions()),
+        }
+    }
+
     /// The server that has the tables, if it is not that of the URL.
     pub(crate) fn location(&self) -> Option<String> {
         match self {

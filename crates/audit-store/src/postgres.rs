@@ -231,6 +231,11 @@ impl Database {
         self.shared.place.url()
     }
 
+    /// How many sessions this process has opened.
+    pub(crate) fn sessions(&self) -> u64 {
+        self.shared.place.sessions()
+    }
+
     /// The server of Citus that has the tables, if they are distributed.
     pub(crate) fn location(&self) -> Option<String> {
         self.shared.place.location().map(|node| node.to_string())

@@ -2,7 +2,7 @@
 
 use super::Cells;
 use audit_tests::process::Exit;
-use audit_tests::{Server, command_line_on, command_line_with, event};
+use audit_tests::{Client, Deadline, Server, command_line_on, command_line_with, event};
 use serde_json::Value;
 
 #[test]
@@ -116,6 +116,31 @@ fn what_a_cell_has_lost_is_unavailable_and_never_unknown() {
         doctor.stdout.contains("1 projects of the list have no log"),
         "{doctor:?}"
     );
+}
+
+/// The server of the home cell fails over and loses its last commits: a cell has a key that the directory does not list.
+#[test]
+fn a_key_that_the_directory_has_lost_is_refused_by_every_node() {
+    let Some(deployment) = Cells::create() else {
+        return;
+    };
+    let organization = deployment.organization_in("far");
+    let clients = deployment
+        .servers
+        .iter()
+        .map(|server| organization.on(server).project());
+    let clients: Vec<Client> = clients.collect();
+    let statuses = || {
+        clients
+            .iter()
+            .map(|client| client.post("/events").json(event()).send().status())
+    };
+    assert!(statuses().all(|status| status == 201));
+    deployment.database.execute("DELETE FROM public.cell_keys");
+    deployment.database.end_sessions();
+    Deadline::seconds(60).poll("401 from every node", || {
+        statuses().all(|status| status == 401).then_some(())
+    });
 }
 
 #[test]

@@ -14,6 +14,7 @@ use diesel::sql_types::{Bool, Integer, Text};
 use diesel::{PgConnection, QueryableByName, sql_query};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A server of Citus that has the tables of a distributed schema.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
@@ -40,6 +41,7 @@ pub(crate) struct Place {
     url: String,
     /// None before the first look-up.
     known: Mutex<Option<Known>>,
+    sessions: AtomicU64,
 }
 
 #[derive(Clone, Debug)]
@@ -54,12 +56,18 @@ impl Place {
         Self {
             url,
             known: Mutex::new(None),
+            sessions: AtomicU64::new(0),
         }
     }
 
     /// The URL of the server that changes tables.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// How many sessions this process has opened.
+    pub(crate) fn sessions(&self) -> u64 {
+        self.sessions.load(Ordering::Relaxed)
     }
 
     /// Connects to the server that has the tables; for [`Purpose::Migrate`], to the one that changes them.
@@ -79,7 +87,9 @@ impl Place {
                 connection::connect_planned(&url, purpose, Plans::Custom)
             }
         };
-        Ok((connected?, location))
+        let connection = connected?;
+        self.sessions.fetch_add(1, Ordering::Relaxed);
+        Ok((connection, location))
     }
 
     /// Whether the tables are where a session was connected to.

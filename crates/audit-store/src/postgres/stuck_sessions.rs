@@ -5,7 +5,7 @@
 //! sending only, and a Unix socket has none. So a node whose writers are blocked ends the session itself.
 
 use super::connection::Purpose;
-use super::place::{Location, Place};
+use super::place::Place;
 use crate::error::Result;
 use crate::workers;
 use diesel::prelude::*;
@@ -27,8 +27,8 @@ const END_STUCK: &str = "SELECT pid, wait_event, pg_terminate_backend(pid) AS is
 /// Ends stuck sessions of a database.
 pub(crate) struct StuckSessions {
     place: Arc<Place>,
-    /// Opened when it is first needed.
-    connection: Mutex<Option<(PgConnection, Location)>>,
+    /// Held by an attempt.
+    attempt: Mutex<()>,
 }
 
 #[derive(QueryableByName)]
@@ -45,7 +45,7 @@ impl StuckSessions {
     pub(crate) const fn new(place: Arc<Place>) -> Self {
         Self {
             place,
-            connection: Mutex::new(None),
+            attempt: Mutex::new(()),
         }
     }
 
@@ -64,21 +64,17 @@ impl StuckSessions {
 
     fn attempt(&self) -> Result<()> {
         // The last attempt may still wait for the server.
-        let Some(mut last) = self.connection.try_lock() else {
+        let Some(_attempt) = self.attempt.try_lock() else {
             return Ok(());
         };
-        let usable = last.take().filter(|(_, location)| self.place.is(location));
-        let (mut connection, location) = match usable {
-            Some(connected) => connected,
-            None => self.place.connect(Purpose::Write)?,
-        };
+        // Not kept: it would stay on a server that the tables have left.
+        let (mut connection, _) = self.place.connect(Purpose::Write)?;
         let stuck: Vec<Stuck> = diesel::sql_query(END_STUCK).load(&mut connection)?;
         for Stuck { pid, wait_event, .. } in stuck.iter().filter(|session| session.is_ended) {
             log::warn!(
                 "ended session {pid} of the database, which held locks and waited for its client ({wait_event})"
             );
         }
-        *last = Some((connection, location));
         Ok(())
     }
 }
