@@ -117,6 +117,9 @@ class Drill:
         """Disturbs the deployment and ends that. Returns a `Disturbance`."""
         raise NotImplementedError
 
+    def mend(self):
+        """Mends what the last cycle has left, as an operator does, before clients write again."""
+
     def wait_for_all(self, load):
         load.wait_for(range(len(self.addresses())), WARM_UP_REQUESTS)
 
@@ -321,12 +324,6 @@ class FailoverLosing(Failover):
     name = "failover-losing"
     loses = True
 
-    def cycle(self, number, load):
-        if number > 0:
-            self.name_logs_anew()
-            self.wait_for_all(load)
-        return super().cycle(number, load)
-
     def fail_over(self, load):
         self.pair.fail_over_with_loss(lambda: self.change(load))
 
@@ -339,8 +336,8 @@ class FailoverLosing(Failover):
     def signed(self):
         return int(self.primary().query("SELECT coalesce(sum(size), 0) FROM log_checkpoints")[0][0])
 
-    def name_logs_anew(self):
-        """As the guide says: with the nodes stopped."""
+    def mend(self):
+        """The logs get new names as the guide says: with the nodes stopped."""
         for node in self.nodes:
             node.end()
         self.command("log", "new-name")
@@ -400,9 +397,6 @@ class CitusFailoverLosing(FailoverLosing):
         return sum(int(self.primary().query(statement)[0][0]) for statement in statements)
 
     def cycle(self, number, load):
-        if number > 0:
-            self.name_logs_anew()
-            self.wait_for_all(load)
         server = number % len(self.cluster.pairs)
         self.cluster.fail_over_with_loss(server, lambda: self.change(load))
         remark = f"{'the coordinator' if server == 0 else f'worker {server}'} went back"

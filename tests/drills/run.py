@@ -96,6 +96,8 @@ def run_cycles(drill, options, cycles, keys):
     checker = check.Checker(record, keys, options.server)
     results = []
     for number in cycles:
+        if number > cycles[0]:
+            drill.mend()
         first = number * options.writers
         nodes = range(len(drill.addresses()))
         with load.Load(drill.addresses(), keys, record, options.writers, first) as running:

@@ -21,6 +21,7 @@ const DATABASE: &[&str] = &["diesel", "libsqlite3-sys", "pq-sys", "r2d2"];
 const RUNTIME: &[&str] = &["tokio", "mio", "actix-rt"];
 const WEB: &[&str] = &["actix-web", "actix-http"];
 const CLIENT: &[&str] = &["ureq", "rustls"];
+const OPENSSL: &[&str] = &["openssl-sys"];
 /// For crates without I/O.
 const IO: &[&[&str]] = &[DATABASE, RUNTIME, WEB, CLIENT];
 
@@ -67,6 +68,10 @@ const RULES: &[Rule] = &[
         avoids: &[DATABASE, RUNTIME, WEB],
     },
     Rule {
+        package: "audit-timestamp",
+        avoids: IO,
+    },
+    Rule {
         package: "audit-anchors",
         avoids: &[DATABASE, RUNTIME, WEB],
     },
@@ -86,6 +91,27 @@ const RULES: &[Rule] = &[
     Rule {
         package: "audit-http",
         avoids: &[],
+    },
+    Rule {
+        package: "audit-cli",
+        avoids: &[DATABASE, RUNTIME, WEB],
+    },
+    Rule {
+        package: "audit-transport",
+        avoids: &[DATABASE],
+    },
+    // What an auditor reads and installs.
+    Rule {
+        package: "audit-verifier",
+        avoids: &[DATABASE, RUNTIME, WEB, OPENSSL],
+    },
+    Rule {
+        package: "audit-witness",
+        avoids: &[DATABASE, OPENSSL],
+    },
+    Rule {
+        package: "audit-verify",
+        avoids: &[DATABASE, OPENSSL],
     },
     Rule {
         package: "audit-server",

@@ -1,9 +1,9 @@
 //! The commands that create and change organizations and projects.
 
 use crate::arguments::{OrganizationCommand, Output, ProjectCommand, ViewerSecretCommand};
-use crate::printable::{printable, printable_lines};
 use crate::service::{open_to_administer, open_to_administer_with};
 use audit_app::{NewOrganization, Organization, Project, Requester, Settings};
+use audit_cli::{printable, printable_lines};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;

@@ -5,7 +5,6 @@
 use crate::backup::schedule::ScheduleOptions;
 use crate::backup::{BackupOptions, RestoreOptions};
 use crate::cells::CellsCommand;
-use crate::check::CheckOptions;
 use crate::copy::CopyOptions;
 use crate::doctor::DoctorOptions;
 use crate::health::HealthOptions;
@@ -13,7 +12,6 @@ use crate::index::IndexCommand;
 use crate::key_sources::{EncryptionOptions, HashKeyOptions};
 use crate::keys::{KeyCommand, MasterKeyCommand};
 use crate::ledger::LogCommand;
-use crate::listener::ListenAddress;
 use crate::logging::LogFormat;
 use crate::manual::{CompletionsOptions, ManOptions};
 use crate::otlp::OtlpOptions;
@@ -21,10 +19,12 @@ use crate::schema::SchemaOptions;
 use crate::secrets::SecretsCommand;
 use crate::serve::anchors::AnchorOptions;
 use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
-use crate::witness::WitnessOptions;
-use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, Name, OrganizationId, Plan, ProjectId};
 use audit_http::PublicUrl;
+use audit_transport::listener::ListenAddress;
+use audit_verifier::PolicyOptions;
+use audit_verifier::check::CheckOptions;
+use audit_witness::WitnessOptions;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -87,7 +87,7 @@ pub(crate) enum Command {
     /// completed.
     Doctor(Box<DoctorOptions>),
     /// Run a witness: it cosigns the checkpoints of logs that only grow, without seeing their events.
-    Witness(WitnessOptions),
+    Witness(WitnessCommand),
     /// Ask a running server whether it serves. Exit code 0: its status is 2xx. 1: it is not, or there is no response within 2 s.
     Health(HealthOptions),
     /// Print every route of the HTTP interface.
@@ -326,6 +326,14 @@ pub(crate) struct LogOptions {
     pub(crate) log_format: LogFormat,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct WitnessCommand {
+    #[command(flatten)]
+    pub(crate) logging: LogOptions,
+    #[command(flatten)]
+    pub(crate) options: WitnessOptions,
+}
+
 /// Options of the metrics.
 #[derive(Debug, Args)]
 pub(crate) struct MetricsOptions {
@@ -380,7 +388,7 @@ impl Command {
     pub(crate) fn log_format(&self) -> LogFormat {
         match self {
             Self::Serve(options) => options.logging.log_format,
-            Self::Witness(options) => options.logging.log_format,
+            Self::Witness(command) => command.logging.log_format,
             _ => LogFormat::Text,
         }
     }

@@ -6,9 +6,9 @@ mod new_file;
 pub(crate) mod schedule;
 
 use crate::arguments::DatabaseOptions;
-use crate::progress;
 use anyhow::{Context, bail};
 use audit_app::{LedgerReport, Remembered, SignerMemory, VerifyOptions, first_finding, verify_deployment};
+use audit_cli::over_events;
 use audit_store::{DatabaseUrl, HeadKeys as _, SourceSchema, StoreError, check_copy, copy_snapshot, inspect};
 use clap::Args;
 use new_file::{NewFile, directory_of};
@@ -161,7 +161,7 @@ fn fill(
     copy_snapshot(source, new.path(), schema)?;
     new.sync()?;
     let url = DatabaseUrl::Sqlite(new.path().to_owned());
-    let progress = progress::over_events(0)?;
+    let progress = over_events(0)?;
     let mut report_progress = |done, total| {
         progress.set_length(total);
         progress.set_position(done);

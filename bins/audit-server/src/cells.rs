@@ -1,10 +1,10 @@
 //! `audit-server db cells`: creates and lists cells, and places new projects in them.
 
 use crate::arguments::{DatabaseOptions, Output};
-use crate::printable::printable_lines;
 use crate::service::open_to_administer;
 use anyhow::Context;
 use audit_app::{AuditLog, CellReport, NewCell};
+use audit_cli::printable_lines;
 use audit_store::DatabaseUrl;
 use clap::Subcommand;
 use comfy_table::Table;

@@ -1,6 +1,6 @@
 //! Jumps of the system's clock, which the log of the service names.
 
-use crate::system::SystemClock;
+use audit_cli::SystemClock;
 use audit_domain::{Clock, Timestamp};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};

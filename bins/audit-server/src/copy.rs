@@ -1,9 +1,9 @@
 //! `audit-server db copy`: moves a deployment from SQLite to PostgreSQL.
 
 use crate::key_sources::EncryptionOptions;
-use crate::system::{SystemClock, SystemEntropy};
 use anyhow::Context;
 use audit_app::{CopyOutcome, CopyRequest, CopyStep, LedgerReport, copy_database};
+use audit_cli::{SystemClock, SystemEntropy};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;

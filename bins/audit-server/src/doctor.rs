@@ -9,9 +9,9 @@ mod network;
 mod postgres;
 
 use crate::arguments::{Output, ServeOptions};
-use crate::print_error;
-use crate::printable::printable;
-use crate::system::SystemClock;
+use audit_cli::SystemClock;
+use audit_cli::print_error;
+use audit_cli::printable;
 use audit_domain::{Clock, Timestamp};
 use clap::Args;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! The key that authenticates the heads of ledgers: in the database, encrypted with the encryption key, or in a file of its own.
 
-use crate::small_file;
-use crate::system::SystemEntropy;
 use audit_app::{HeadKey, KeyRing, Secret, SecretFailure, head_key_place};
+use audit_cli::SystemEntropy;
+use audit_cli::small_file;
 use audit_domain::Entropy;
 use audit_store::{ChosenHeadKey, HeadKeys, StoreError, StoredHeadKey};
 use std::fs::{File, OpenOptions};

@@ -36,7 +36,7 @@ pub(crate) fn run(options: &HealthOptions) -> anyhow::Result<ExitCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::tests::stub;
+    use audit_cli::testing::stub;
 
     fn outcome(response: &'static str) -> Result<(), String> {
         let (address, server) = stub(vec![response]);

@@ -3,11 +3,11 @@
 mod target;
 
 use crate::arguments::ImportOptions;
-use crate::client::Client;
-use crate::printable::printable;
 use crate::service::open;
 use anyhow::{Context, bail};
 use audit_app::BATCH_EVENTS_MAX;
+use audit_cli::client::Client;
+use audit_cli::printable;
 use audit_domain::json;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
@@ -100,7 +100,7 @@ pub(crate) fn run(options: &ImportOptions) -> anyhow::Result<ExitCode> {
 fn target(options: &ImportOptions) -> anyhow::Result<Target> {
     Ok(match (&options.url, &options.key, options.project) {
         (Some(url), Some(key), None) => Target::Http {
-            client: Client::new(),
+            client: Client::default(),
             url: format!("{}/api/v1/events", url.trim_end_matches('/')),
             key: key.clone(),
         },
@@ -221,7 +221,7 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::tests::{client, stub};
+    use audit_cli::testing::{client, stub};
 
     fn report_of(lines: impl BufRead, response: &'static str) -> anyhow::Result<ImportReport> {
         let (address, _server) = stub(vec![response]);

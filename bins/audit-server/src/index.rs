@@ -1,9 +1,9 @@
 //! `audit-server index`: verifies the index of filter values and search words.
 
 use crate::arguments::{DatabaseOptions, Output};
-use crate::{is_broken_pipe, print_error, progress};
 use anyhow::Context;
 use audit_app::{CellDatabase, cells_of_deployment};
+use audit_cli::{is_broken_pipe, over_events, print_error};
 use audit_store::{DatabaseUrl, EventPlace, IndexFinding, IndexReport, LedgerNames};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ struct VerifiedCell {
 impl VerifiedIndex {
     /// Verifies the index of every cell. Shows the progress on a terminal.
     pub(crate) fn of_deployment(url: &DatabaseUrl) -> anyhow::Result<Self> {
-        let progress = progress::over_events(0)?;
+        let progress = over_events(0)?;
         let started = Instant::now();
         let verify_cell = |cell: CellDatabase| {
             let verified = audit_store::verify_index(&cell.url, &mut |done, total| {

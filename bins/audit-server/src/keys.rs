@@ -4,9 +4,9 @@ mod trace;
 
 use crate::administration::print;
 use crate::arguments::{DatabaseOptions, Output};
-use crate::printable::printable;
 use crate::service::open_to_administer;
 use audit_app::{AppError, KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, Key, KeyManager, NewKey};
+use audit_cli::printable;
 use audit_domain::{
     Environment, KeyId, KeyLimits, KeyScope, Name, Network, OrganizationId, ProjectId, Timestamp,
 };

@@ -2,27 +2,21 @@
 
 pub(crate) mod anchors;
 mod arguments;
-mod audit;
-mod compare;
 pub(crate) mod export;
 mod repair;
 mod verify;
 
 use crate::service::{command_store, open_with_keys};
-use crate::{is_broken_pipe, print_error};
 use anyhow::Context;
-pub(crate) use arguments::{Age, LogCommand};
+pub(crate) use arguments::LogCommand;
 use arguments::{KeyOptions, LogKeyOptions, NewNameOptions, RotateKeyOptions};
-use audit_app::{AuditLog, KeyRing, Settings, VerifierKey};
+use audit_app::{AuditLog, KeyRing, Settings};
+use audit_cli::{is_broken_pipe, print_error};
 use audit_store::require_unused;
+use audit_verifier::{EXIT_INCONCLUSIVE, audit, compare};
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
-
-/// Exit code: the log is inconsistent.
-const EXIT_INCONSISTENT: u8 = 1;
-/// Exit code: the check could not be completed.
-const EXIT_INCONCLUSIVE: u8 = 2;
 
 pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
     let outcome = match command {
@@ -56,10 +50,6 @@ fn open_log_with(
     settings: Settings,
 ) -> anyhow::Result<Arc<AuditLog>> {
     open_with_keys(&options.database, keys, settings, command_store(2), None)
-}
-
-fn read_key(text: Option<&str>) -> anyhow::Result<Option<VerifierKey>> {
-    text.map(str::parse).transpose().context("--verifier-key")
 }
 
 fn print_key(options: &KeyOptions) -> anyhow::Result<ExitCode> {

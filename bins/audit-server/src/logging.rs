@@ -4,8 +4,8 @@ mod json;
 mod members;
 mod repeats;
 
-use crate::printable::printable;
-use crate::system::SystemClock;
+use audit_cli::SystemClock;
+use audit_cli::printable;
 use audit_domain::Clock;
 use clap::ValueEnum;
 use env_logger::{Builder, Env, Logger, WriteStyle};

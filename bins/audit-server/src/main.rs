@@ -7,8 +7,6 @@ mod administration;
 mod arguments;
 mod backup;
 mod cells;
-mod check;
-mod client;
 mod clock_watch;
 mod copy;
 mod demo;
@@ -17,38 +15,29 @@ mod doctor;
 mod documentation;
 mod head_keys;
 mod health;
-mod http;
 mod import;
 mod index;
 mod key_sources;
 mod keys;
 mod ledger;
-mod listener;
 mod logging;
 mod manual;
 mod otlp;
-mod printable;
 mod programs;
-mod progress;
-mod retry;
 mod schema;
 mod secrets;
 mod serve;
 mod service;
 mod signing_program;
-mod small_file;
-mod system;
-mod tenant_proof;
-mod tls;
-mod witness;
 mod witnesses;
 
 use arguments::{Arguments, Command, DatabaseCommand};
+use audit_cli::{is_broken_pipe, print_error};
+use audit_verifier::check;
 use clap::Parser;
 use logging::LogFormat;
 use rustix::fs::Mode;
 use rustix::process::umask;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Most memory of an event is allocated by one thread and freed by another.
@@ -78,7 +67,7 @@ fn main() -> ExitCode {
         Command::Restore(options) => backup::restore(&options),
         Command::Check(options) => check::run(&options),
         Command::Doctor(options) => doctor::run(&options),
-        Command::Witness(options) => witness::run(&options),
+        Command::Witness(command) => audit_witness::run(&command.options),
         Command::Routes => administration::routes(),
         Command::Org(command) => administration::organizations(&command),
         Command::Project(command) => administration::projects(&command),
@@ -130,20 +119,6 @@ fn command_line_error(rendered: &str) -> String {
     message.collect::<Vec<_>>().join("; ")
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<std::io::Error>()
-        .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
-}
-
-/// Prints one line on standard error.
-fn print_error(message: &str) {
-    let line = message.replace('\n', " ");
-    let line = printable::printable(&line);
-    // A closed standard error cannot be reported anywhere.
-    writeln!(std::io::stderr(), "audit-server: {line}").ok();
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,6 +126,12 @@ mod tests {
     fn error(arguments: &[&str]) -> String {
         let arguments = ["audit-server"].iter().chain(arguments);
         command_line_error(&Arguments::try_parse_from(arguments).unwrap_err().to_string())
+    }
+
+    #[test]
+    fn the_client_of_commands_knows_the_error_that_it_does_not_repeat() {
+        let code = audit_http::ErrorCode::LogInconsistent;
+        assert_eq!(audit_cli::LOG_INCONSISTENT, code.as_str());
     }
 
     #[test]

@@ -5,9 +5,9 @@
 
 mod json;
 
-use crate::system::SystemClock;
 use anyhow::bail;
 use audit_app::{Span, SpanCounts};
+use audit_cli::SystemClock;
 use audit_domain::Clock;
 use audit_http::{HttpState, MetricTimes};
 use clap::Args;

@@ -1,9 +1,9 @@
 //! `audit-server db check`: what a start of this version would do to the schema of the database.
 
 use crate::arguments::{DatabaseOptions, Output};
-use crate::{is_broken_pipe, print_error};
 use anyhow::Context;
 use audit_app::cells_of_deployment;
+use audit_cli::{is_broken_pipe, print_error};
 use audit_store::{DatabaseUrl, MigrationWork, PendingMigration, SchemaComparison, compare_schema};
 use clap::Args;
 use serde_json::{Value, json};

@@ -2,10 +2,10 @@
 
 use crate::administration::print;
 use crate::arguments::{DatabaseOptions, Output};
-use crate::print_error;
 use crate::service::{command_store, open_with_keys};
 use anyhow::{Context, bail};
 use audit_app::{KeyId, KeyRing, SecretState, SecretStatus, Settings, secrets_status};
+use audit_cli::print_error;
 use clap::Subcommand;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

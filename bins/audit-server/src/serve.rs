@@ -7,21 +7,22 @@ mod cells;
 use crate::administration::describe;
 use crate::arguments::{HttpOptions, Proxy, ServeOptions};
 use crate::backup::schedule::{BackupWorker, Schedule};
-use crate::http::{self, Connections, Encryption, Service, Timeouts};
-use crate::listener::{Bound, ListenAddress, SocketFile};
 use crate::otlp::{Collector, Exporter};
 use crate::service::open;
-use crate::system::{SystemClock, SystemEntropy};
-use crate::tls::{self, Tls, Watching};
-use actix_web::rt::signal::unix::{Signal, SignalKind, signal};
+use crate::witnesses::witnesses;
+use actix_web::rt::signal::unix::{SignalKind, signal};
 use actix_web::rt::time::timeout;
 use actix_web::{App, web};
 use anchors::{AnchorWorker, Anchors};
 use anyhow::{Context, bail};
 use audit_admission::TrustedProxies;
 use audit_app::{AuditLog, NewOrganization, Sender, Tracer};
+use audit_cli::{SystemClock, SystemEntropy};
 use audit_http::{CorsOrigins, HttpState, RateLimit, Surface};
 use audit_store::StoreOptions;
+use audit_transport::listener::{Bound, ListenAddress, SocketFile};
+use audit_transport::tls::{self, Tls, Watching};
+use audit_transport::{Connections, Encryption, Service, Timeouts, wait_for_signal};
 use audit_web::{FrameAncestors, Pages};
 use cells::CellWorkers;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -59,7 +60,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     let mut settings = options.webhooks.settings(options.service.settings()?);
     settings.project_metrics = usize::from(options.metrics.project_metrics);
     settings.self_audit = options.self_audit.self_audit;
-    settings.witnesses = options.policy.witnesses()?;
+    settings.witnesses = witnesses(&options.policy)?;
     settings.signing_program = options.signing.program()?;
     settings.signing_program_before = options.signing_before.program()?;
     let signer = options.database.signer()?;
@@ -308,7 +309,7 @@ async fn serve_requests(
             })
         }
     });
-    let server = http::start(services, options.http_workers, timeouts)?;
+    let server = audit_transport::start(services, options.http_workers, timeouts)?;
     let handle = server.handle();
     let drain = Duration::from_secs(options.drain_seconds);
     actix_web::rt::spawn(async move {
@@ -335,14 +336,6 @@ async fn serve_requests(
         stdout.flush()?;
     }
     server.await
-}
-
-pub(crate) async fn wait_for_signal(terminate: &mut Signal, interrupt: &mut Signal) {
-    let name = tokio::select! {
-        _ = terminate.recv() => "SIGTERM",
-        _ = interrupt.recv() => "SIGINT",
-    };
-    log::info!("{name}");
 }
 
 fn trusted_proxies(options: &HttpOptions) -> TrustedProxies {

@@ -4,12 +4,12 @@ use crate::arguments::{DatabaseOptions, ServiceOptions, WebhookOptions};
 use crate::clock_watch::WatchedClock;
 use crate::head_keys::NodeKeys;
 use crate::key_sources::hash_key;
-use crate::small_file;
-use crate::system::SystemEntropy;
 use anyhow::Context;
 use audit_app::{
     AddressPolicy, AuditLog, KeyRing, Sender, SenderOptions, Settings, SignerMemory, StreamLimits,
 };
+use audit_cli::SystemEntropy;
+use audit_cli::small_file;
 use audit_domain::{Clock, DigestKey, IdempotencyWindow};
 use audit_store::{DatabaseUrl, QueueLimits, Store, StoreOptions};
 use std::path::{Path, PathBuf};

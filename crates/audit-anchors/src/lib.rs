@@ -3,18 +3,9 @@
 //! [`TimeStampAuthority`] asks for a time stamp (RFC 3161), [`Bucket`] stores in an S3-compatible bucket, [`store_in`] in a
 //! directory. Calls block. Nothing is scheduled or repeated here.
 //!
-//! ```
-//! use audit_anchors::TimeStampRequest;
-//!
-//! let request = TimeStampRequest::new([7; 32], [9; 8]); // The digest of a document, and random bytes.
-//! assert_eq!(request.der().len(), 69);
-//! ```
-//!
 //! # Invariants
 //! - No file and no object is replaced: one of the same name and content counts as stored, one of other content is
 //!   [`PlaceError::Different`].
-//! - A time stamp is accepted only for the digest and the nonce that were sent. [`TimeStamp::verify`] also verifies the
-//!   signature and the certificates.
 //! - Secrets are not printed: `Debug` hides them.
 //! - The crate reads neither clock nor randomness, except through the HTTP client (timeouts) and TLS.
 
@@ -22,13 +13,11 @@ mod authority;
 mod bucket;
 mod directory;
 mod http;
-mod time_stamp;
-mod token;
 
+pub use audit_timestamp::{RootsError, TimeStamp, TimeStampError, TimeStampRequest, TimeStampRoots};
 pub use authority::TimeStampAuthority;
 pub use bucket::{Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError};
 pub use directory::{read_from, store_in};
-pub use time_stamp::{RootsError, TimeStamp, TimeStampError, TimeStampRequest, TimeStampRoots};
 
 /// Why something was not stored or obtained.
 #[derive(Debug, thiserror::Error)]

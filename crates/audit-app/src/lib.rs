@@ -115,10 +115,10 @@ pub use telemetry::{
 pub use turns::{CredentialOwner, Member};
 pub use usage::{Quota, Usage};
 pub use verify::{
-    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap,
-    CellDatabase, FINDINGS_MAX, Finding, LedgerReport, ListMismatch, Problem, RepairOptions, RepairReport,
-    VerifyOptions, cells_of_deployment, first_finding, keys_in_database, list_mismatch, verify_anchors,
-    verify_deployment, verify_log,
+    AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap, CellDatabase,
+    FINDINGS_MAX, Finding, LedgerReport, ListMismatch, Problem, RepairOptions, RepairReport, VerifyOptions,
+    cells_of_deployment, first_finding, keys_in_database, list_mismatch, verify_anchors, verify_deployment,
+    verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};

@@ -20,7 +20,7 @@ use crate::secrets::head_key_place;
 use crate::service::AuditLog;
 use anchors::MapWalk;
 pub use anchors::{
-    AnchorFile, AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap,
+    AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap,
     keys_in_database, verify_anchors,
 };
 use audit_domain::{ProjectId, Timestamp};

@@ -40,7 +40,6 @@ mod middleware;
 mod openapi;
 mod owner;
 mod parameters;
-mod patience;
 mod preference;
 mod public_url;
 mod rate_limit;
@@ -50,19 +49,17 @@ mod routes;
 mod schema;
 mod state;
 mod streaming;
-mod tls_status;
+mod tls_metrics;
 mod unread;
 mod vary;
 
 pub use error::ApiError;
 pub use error_code::ErrorCode;
 pub use metrics::MetricTimes;
-pub use patience::Patience;
 pub use public_url::{PublicUrl, PublicUrlError};
 pub use rate_limit::RateLimit;
 pub use routes::{ENDPOINTS, Endpoint, Surface};
 pub use state::{CorsOrigins, HttpOptions, HttpState};
-pub use tls_status::TlsStatus;
 
 use actix_web::middleware::from_fn;
 use actix_web::web;

@@ -5,9 +5,10 @@ mod otlp;
 
 pub use otlp::MetricTimes;
 
-use crate::tls_status::{TlsMetrics, TlsStatus};
+use crate::tls_metrics::TlsMetrics;
 use actix_web::http::{Method, StatusCode};
 use audit_app::{AuditLog, Ingested, Tracer};
+use audit_transport::TlsStatus;
 use measured::MeasuredMetrics;
 use parking_lot::Mutex;
 use prometheus::proto::MetricFamily;

@@ -8,7 +8,6 @@ use crate::cors;
 use crate::error::ApiError;
 use crate::held::counted;
 use crate::metrics::known_method;
-use crate::patience::Patience;
 use crate::rate_limit::Allowance;
 use crate::request_id::{self, RequestId};
 use crate::routes::MatchedRoute;
@@ -21,6 +20,7 @@ use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
 use actix_web::{Error, web};
 use audit_app::{AppError, AttributeValue, RequestSpan, Tracer};
+use audit_transport::Patience;
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -7,6 +7,7 @@
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::rt::time::timeout;
 use actix_web::web::Bytes;
+use audit_transport::STALL_SECONDS_MAX;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,8 +16,6 @@ use tokio::sync::mpsc;
 
 /// Bytes of a piece, at most.
 const PIECE_BYTES_MAX: usize = 32 * 1024;
-/// The longest time for which a client may read nothing.
-pub(crate) const STALL_SECONDS_MAX: u64 = 60;
 
 enum Piece {
     Bytes(Bytes),

@@ -15,6 +15,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::Split;
 
+/// An anchor from a place that the operator of the log cannot change.
+#[derive(Clone, Debug)]
+pub struct AnchorFile {
+    /// How it is named in reports.
+    pub name: String,
+    /// The signed note.
+    pub document: String,
+    /// The response of a time-stamp authority.
+    pub time_stamp: Option<Vec<u8>>,
+}
+
 /// The heads of all logs of a deployment. `Display` writes the text that is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {

@@ -73,7 +73,9 @@ mod tile;
 mod tlog_proof;
 mod witness;
 
-pub use anchor::{Anchor, AnchorChainError, AnchorDigest, AnchorError, AnchoredMap, SignedAnchor};
+pub use anchor::{
+    Anchor, AnchorChainError, AnchorDigest, AnchorError, AnchorFile, AnchoredMap, SignedAnchor,
+};
 pub use auditor::{Auditor, Replay};
 pub use checkpoint::{Checkpoint, CheckpointError, Origin, SignedCheckpoint};
 pub use cosignature::{Cosignature, WitnessKey, WitnessSigner};

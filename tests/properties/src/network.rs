@@ -1,7 +1,7 @@
 //! Texts and bytes that decide where the service connects, and what it accepts from there.
 
 use crate::{seeds, text};
-use audit_anchors::{TimeStamp, TimeStampRoots};
+use audit_timestamp::{TimeStamp, TimeStampRoots};
 use audit_webhooks::{AddressPolicy, WebhookUrl, is_public};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;

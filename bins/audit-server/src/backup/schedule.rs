@@ -6,12 +6,12 @@
 use super::new_file::{PARTIAL, remove_abandoned};
 use super::{INCONSISTENT, VerifiedCopy, sqlite_path, write};
 use crate::arguments::{DatabaseOptions, positive};
-use crate::ledger::Age;
-use crate::small_file;
-use crate::system::{SystemClock, SystemEntropy};
 use anyhow::{Context, bail};
 use audit_app::AuditLog;
+use audit_cli::small_file;
+use audit_cli::{SystemClock, SystemEntropy};
 use audit_domain::{Clock, Entropy, Timestamp};
+use audit_verifier::Age;
 use clap::Args;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};

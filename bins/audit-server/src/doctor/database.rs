@@ -2,9 +2,9 @@
 
 use super::postgres;
 use super::{Finding, Severity, Subject, finding};
-use crate::system::SystemClock;
 use anyhow::Context;
 use audit_app::{CellDatabase, ListMismatch, cells_of_deployment, list_mismatch};
+use audit_cli::SystemClock;
 use audit_domain::{Clock, Timestamp};
 use audit_store::{CellId, DatabaseSettings, DatabaseUrl, KindSettings, inspect};
 

@@ -1,9 +1,9 @@
 //! TLS, witnesses and anchors, and the running server.
 
 use super::{Finding, Severity, Subject, finding};
-use crate::client::Client;
-use crate::listener::ListenAddress;
-use crate::tls;
+use audit_cli::client::Client;
+use audit_transport::listener::ListenAddress;
+use audit_transport::tls;
 use serde_json::Value;
 use std::net::IpAddr;
 
@@ -135,7 +135,7 @@ pub(super) fn server(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
         return Ok(Vec::new());
     };
     let url = format!("{}/readyz", url.trim_end_matches('/'));
-    let reply = Client::new().send_once(|agent| agent.get(&url).call());
+    let reply = Client::default().send_once(|agent| agent.get(&url).call());
     Ok(match reply {
         Err(error) => vec![finding(
             Severity::Error,

@@ -1,8 +1,8 @@
 //! The two targets of an import: the database, and a running server.
 
-use crate::client::{Client, Reply};
 use anyhow::{Context, bail};
 use audit_app::{AppError, AuditLog, Ingested};
+use audit_cli::client::{Client, Reply};
 use audit_domain::{Environment, ProjectId};
 use serde_json::Value;
 use std::sync::Arc;
@@ -187,7 +187,7 @@ fn text(value: &Value) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::tests::{client, stub};
+    use audit_cli::testing::{client, stub};
     use std::time::Duration;
 
     const LIMITED: &str =

@@ -1,9 +1,9 @@
 //! `audit-server key trace`: the events that a key has sent, and from where.
 
 use crate::arguments::{DatabaseOptions, Output};
-use crate::printable::printable;
 use crate::service::open_to_administer;
 use audit_app::TracedEvent;
+use audit_cli::printable;
 use audit_domain::{KeyId, Timestamp};
 use clap::Args;
 use serde_json::{Value, json};

@@ -2,11 +2,12 @@
 
 use crate::arguments::{DatabaseOptions, Output};
 use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
-use crate::witnesses::PolicyOptions;
 use audit_domain::{Environment, ProjectId, Timestamp};
+use audit_verifier::audit::AuditOptions;
+use audit_verifier::compare::CompareOptions;
+use audit_verifier::{Age, PolicyOptions};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LogCommand {
@@ -46,32 +47,6 @@ pub(crate) enum LogCommand {
     NewName(NewNameOptions),
 }
 
-/// A time as a number of seconds, minutes or hours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Age(u32);
-
-impl Age {
-    pub(crate) fn seconds(self) -> i64 {
-        i64::from(self.0)
-    }
-}
-
-impl FromStr for Age {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        let error = "must be a whole number with the unit s, m or h, such as 90s";
-        let (number, factor) = match text.split_at_checked(text.len().saturating_sub(1)) {
-            Some((number, "s")) => (number, 1),
-            Some((number, "m")) => (number, 60),
-            Some((number, "h")) => (number, 3_600),
-            _ => return Err(error),
-        };
-        let number: u32 = number.parse().map_err(|_| error)?;
-        number.checked_mul(factor).map(Self).ok_or(error)
-    }
-}
-
 /// The options that read the signing key of the log.
 #[derive(Debug, Args)]
 pub(crate) struct LogKeyOptions {
@@ -103,58 +78,6 @@ pub(crate) struct VerifyOptions {
     pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) log_key: LogKeyOptions,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AuditOptions {
-    /// URL of the server, such as `https://audit.example.com`.
-    #[arg(long, env = "AUDIT_URL")]
-    pub(crate) url: String,
-    /// Project or master key of that server.
-    #[arg(long, env = "AUDIT_KEY", hide_env_values = true)]
-    pub(crate) key: String,
-    /// State file, which is updated by every successful audit. Keep it where the server's operator cannot write.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) state: PathBuf,
-    /// Key that must have signed the checkpoints, as printed by `log key`; by default the key that the server returns to
-    /// the first audit.
-    #[arg(long, value_name = "KEY")]
-    pub(crate) verifier_key: Option<String>,
-    /// Project to audit, with a master key.
-    #[arg(long, value_name = "UUID")]
-    pub(crate) project: Option<ProjectId>,
-    /// live or test, with a master key.
-    #[arg(long)]
-    pub(crate) environment: Option<Environment>,
-    /// Age at which an event must be signed, such as 90s or 5m.
-    #[arg(long, value_name = "TIME", default_value = "60s")]
-    pub(crate) max_unsigned: Age,
-    /// Size of the log that the server has acknowledged (`log.size` of a response): at least that many events must be signed.
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) acknowledged: Option<u64>,
-    /// Response of `GET /log/completeness` that a viewer has saved: it must be that of the audited events. May be repeated.
-    #[arg(long, value_name = "FILE", conflicts_with = "new_only")]
-    pub(crate) tenant_proof: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) policy: PolicyOptions,
-    /// Read only events appended since the last audit. A later change of an older event goes undetected until the next
-    /// full audit, and so does a map of tenants that is not that of the events.
-    #[arg(long)]
-    pub(crate) new_only: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompareOptions {
-    /// State file of one auditor.
-    pub(crate) one: PathBuf,
-    /// State file of the other auditor.
-    pub(crate) other: PathBuf,
-    /// URL of the server, which proves that the larger log continues the smaller one; needs --key.
-    #[arg(long, env = "AUDIT_URL", requires = "key")]
-    pub(crate) url: Option<String>,
-    /// Project or master key of that server.
-    #[arg(long, env = "AUDIT_KEY", hide_env_values = true)]
-    pub(crate) key: Option<String>,
 }
 
 #[derive(Debug, Args)]

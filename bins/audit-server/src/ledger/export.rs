@@ -3,10 +3,9 @@
 use super::arguments::ExportOptions;
 use super::open_log;
 use anyhow::{Context, bail};
-use audit_app::{AuditLog, Evidence, EvidenceError, EvidenceRequest, VerifierKey};
-use audit_domain::{LogName, Timestamp};
-use audit_ledger::{InclusionProof, SignedCheckpoint};
-use serde_json::json;
+use audit_app::{AuditLog, Evidence, EvidenceError, EvidenceRequest};
+use audit_domain::LogName;
+use audit_verifier::evidence::{SUMS, proof_line, readme, sum_line};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,18 +15,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
-
-/// The description inside the archive.
-const README: &str = include_str!("export/README.txt");
-/// The line before and after each program in it.
-const PROGRAM_MARK: &str = "----8<----";
-/// The file with the digests of all others, in the format of `sha256sum`.
-pub(crate) const SUMS: &str = "SHA256SUMS";
-
-/// The line of a file in [`SUMS`].
-pub(crate) fn sum_line(name: &str, digest: &[u8]) -> String {
-    format!("{}  {name}\n", base16ct::lower::encode_string(digest))
-}
 
 /// A running server signs its latest events within a second, and has them cosigned by witnesses in moments. How long it is waited
 /// for, and how often it is looked.
@@ -205,35 +192,4 @@ fn write_proofs(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) ->
         )
     })?;
     Ok(())
-}
-
-/// A line of proofs.jsonl, without its end.
-pub(crate) fn proof_line(seq: u64, id: &str, inclusion: &InclusionProof) -> String {
-    json!({"id": id, "inclusion": inclusion.to_base64(), "seq": seq}).to_string()
-}
-
-/// README.txt of an archive with so many events of a log.
-pub(crate) fn readme(
-    signed: &SignedCheckpoint,
-    log: &LogName,
-    (from, to): (Timestamp, Timestamp),
-    events: u64,
-    key: &VerifierKey,
-) -> String {
-    let (project, environment) = log.as_str().split_once('/').unwrap_or_default();
-    let values = [
-        ("{events}", events.to_string()),
-        ("{project}", project.to_owned()),
-        ("{environment}", environment.to_owned()),
-        ("{from}", from.to_string()),
-        ("{to}", to.to_string()),
-        ("{log}", signed.checkpoint().origin().to_string()),
-        ("{size}", signed.head().size.to_string()),
-        ("{key}", key.to_string()),
-    ];
-    // The programs have braces of their own.
-    let (text, programs) = README.split_once(PROGRAM_MARK).unwrap_or((README, ""));
-    let fill = |text: String, (name, value): (&str, String)| text.replace(name, &value);
-    let text = values.into_iter().fold(text.to_owned(), fill);
-    format!("{text}{PROGRAM_MARK}{programs}")
 }

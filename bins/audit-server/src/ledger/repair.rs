@@ -1,9 +1,10 @@
 //! `audit-server log repair`: writes the heads of logs again that the service did not write, and wrong tiles.
 
 use super::arguments::RepairOptions;
-use super::{EXIT_INCONSISTENT, open_log};
+use super::open_log;
 use anyhow::Context;
 use audit_app::SignerMemory;
+use audit_verifier::EXIT_INCONSISTENT;
 use std::io::Write;
 use std::process::ExitCode;
 

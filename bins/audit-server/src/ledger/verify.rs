@@ -1,17 +1,18 @@
 //! `audit-server log verify`: checks the stored events against the log.
 
+use super::anchors;
 use super::arguments::VerifyOptions;
-use super::{EXIT_INCONSISTENT, anchors, read_key};
 use crate::index::VerifiedIndex;
-use crate::serve::anchors::time_stamp_roots;
-use crate::system::SystemClock;
-use crate::{print_error, progress};
 use anyhow::{Context, bail};
 use audit_app::{
     AnchorReport, Finding, LedgerReport, SignerMemory, VerifierKey, first_finding, keys_in_database,
     verify_anchors, verify_deployment,
 };
+use audit_cli::SystemClock;
+use audit_cli::{over_events, print_error};
 use audit_domain::Clock;
+use audit_verifier::anchor_files::{self, time_stamp_roots};
+use audit_verifier::{EXIT_INCONSISTENT, read_key};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
@@ -39,7 +40,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
         signed_before: Some(signed_before),
         ..audit_app::VerifyOptions::default()
     };
-    let progress = progress::over_events(0)?;
+    let progress = over_events(0)?;
     let started = Instant::now();
     let mut report_progress = |done, total| {
         progress.set_length(total);
@@ -87,7 +88,7 @@ fn read_anchors(options: &VerifyOptions, key: Option<&VerifierKey>) -> anyhow::R
     if options.anchors.is_empty() {
         return Ok(None);
     }
-    let files = anchors::read(&options.anchors).context("--anchors")?;
+    let files = anchor_files::read(&options.anchors).context("--anchors")?;
     let roots = options
         .timestamp_ca
         .as_deref()

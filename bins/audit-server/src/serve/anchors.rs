@@ -1,15 +1,15 @@
 //! The anchors of a server: their options, and the thread that makes and sends them.
 
 use crate::arguments::WebhookOptions;
-use crate::small_file;
 use anyhow::{Context, bail};
 use audit_app::{
     AnchorInterval, AnchorPlaces, AnchorWebhook, AuditLog, Bucket, BucketOptions, ObjectLock,
-    TimeStampAuthority, TimeStampRoots, WebhookSecret, WebhookUrl,
+    TimeStampAuthority, WebhookSecret, WebhookUrl,
 };
+use audit_verifier::anchor_files::time_stamp_roots;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -130,12 +130,6 @@ impl AnchorOptions {
             directory => Ok(directory.clone()),
         }
     }
-}
-
-/// The root certificates of time-stamp authorities in a file.
-pub(crate) fn time_stamp_roots(file: &Path) -> anyhow::Result<TimeStampRoots> {
-    let pem = small_file::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    TimeStampRoots::from_pem(&pem).context("--timestamp-ca")
 }
 
 /// What a server does with anchors.

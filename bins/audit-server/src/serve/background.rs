@@ -1,7 +1,7 @@
 //! The periodic work of a server: maintenance, signing checkpoints, and the maps of tenants.
 
-use crate::system::SystemEntropy;
 use audit_app::{AuditLog, Purged};
+use audit_cli::SystemEntropy;
 use audit_domain::Entropy;
 use audit_store::LedgerId;
 use std::sync::{Arc, mpsc};

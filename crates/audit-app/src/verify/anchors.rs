@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::log::stored_keys;
 use audit_anchors::{TimeStamp, TimeStampRoots};
 use audit_domain::Timestamp;
+use audit_ledger::AnchorFile;
 use audit_ledger::{
     AnchorError, AnchoredMap, Hash, SignedAnchor, TenantMapKey, TenantMapReplay, TreeHead, VerifierKey,
 };
@@ -17,17 +18,6 @@ use std::sync::Arc;
 /// A time stamp that is older or newer than this is noted. Authorities are asked at once, and again after failures.
 const EARLY_SECONDS_MAX: i64 = 300;
 const LATE_SECONDS_MAX: i64 = 3_600;
-
-/// An anchor from a trusted place, with its time stamp.
-#[derive(Clone, Debug)]
-pub struct AnchorFile {
-    /// How it is named in reports.
-    pub name: String,
-    /// The signed note.
-    pub document: String,
-    /// The response of a time-stamp authority.
-    pub time_stamp: Option<Vec<u8>>,
-}
 
 /// A head of a log in an anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]

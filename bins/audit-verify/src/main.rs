@@ -1,0 +1,68 @@
+//! `audit-verify`: the commands of an auditor, without the service.
+
+use audit_cli::{is_broken_pipe, print_error};
+use audit_verifier::EXIT_INCONCLUSIVE;
+use audit_verifier::audit::{self, AuditOptions};
+use audit_verifier::check::{self, CheckOptions};
+use audit_verifier::compare::{self, CompareOptions};
+#[cfg(feature = "witness")]
+use audit_witness::WitnessOptions;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Verifies an audit log from outside.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Audit a running server: save what it signed, and check that it never contradicts itself.
+    ///
+    /// Exit code 0: the log is consistent. 1: the log is inconsistent. 2: the check could not be completed.
+    Audit(AuditOptions),
+    /// Compare the state files of two auditors of one log: has the server shown them two histories?
+    ///
+    /// Exit code 0: one continues the other. 1: they contradict each other. 2: the check could not be completed.
+    Compare(CompareOptions),
+    /// Verify a receipt, proof, evidence archive, anchor or proof of completeness offline.
+    ///
+    /// Exit code 0: the file proves what it states. 1: it does not. 2: the check could not be completed.
+    Check(CheckOptions),
+    /// Run a witness of logs (C2SP tlog-witness): it cosigns the checkpoints of a log that only grows.
+    #[cfg(feature = "witness")]
+    Witness(WitnessOptions),
+}
+
+fn main() -> ExitCode {
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
+    let outcome = match Arguments::parse().command {
+        Command::Audit(options) => audit::run(&options),
+        Command::Compare(options) => compare::run(&options),
+        Command::Check(options) => check::run(&options),
+        #[cfg(feature = "witness")]
+        Command::Witness(options) => audit_witness::run(&options),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            print_error(&format!("{error:#}"));
+            ExitCode::from(EXIT_INCONCLUSIVE)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_can_be_parsed() {
+        Arguments::command().debug_assert();
+    }
+}
