@@ -2,8 +2,8 @@
 
 use crate::{NOW, append, count, create_project, destination, open_at, prepare};
 use audit_domain::{EventFilter, ProjectId};
-use audit_store::{Appended, StoreError};
-use audit_tests::{Database, DatabaseKind};
+use audit_store::{Appended, StoreError, require_unused};
+use audit_tests::{Database, DatabaseKind, Deadline};
 use serde_json::json;
 use std::thread;
 
@@ -42,6 +42,27 @@ fn stores_in_two_schemas_of_a_database_do_not_see_each_other() {
     assert_eq!(database.count(in_public), 0);
     assert_eq!(database.count("cell_a.events"), 1);
     assert_eq!(database.count("cell_b.__diesel_schema_migrations"), 1);
+}
+
+/// The server notices a moment later that a process has closed its sessions.
+#[test]
+fn who_needs_the_database_alone_waits_for_sessions_that_are_ending() {
+    let Some(database) = database() else { return };
+    let url = database.url().parse().expect("a valid URL");
+    let store = open_at(database.url());
+    let refused = require_unused(&url);
+    assert!(matches!(refused, Err(StoreError::InUse(_))), "{refused:?}");
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| require_unused(&url));
+        Deadline::seconds(60).poll("a waiting lock", || {
+            let locks = "pg_locks WHERE locktype = 'advisory' AND NOT granted";
+            (database.count(locks) > 0).then_some(())
+        });
+        store.close();
+        drop(store);
+        let unused = waiting.join().expect("no panic");
+        assert!(unused.is_ok(), "{unused:?}");
+    });
 }
 
 #[test]
