@@ -1,7 +1,7 @@
 //! `audit-server`: runs, administers and audits the audit log service, and imports events.
 //!
-//! The other crates take wall-clock time, the randomness of ids and secrets, and settings as arguments: `system.rs` and
-//! `arguments.rs` read them. Only this crate prints.
+//! The other crates take wall-clock time, the randomness of ids and secrets, and settings as arguments: `audit-cli` and `arguments.rs` read
+//! them.
 
 mod administration;
 mod arguments;

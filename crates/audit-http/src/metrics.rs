@@ -120,59 +120,21 @@ impl Metrics {
             registry.register(Box::new(gauge.clone()))?;
             Ok(gauge)
         };
-        let requests = IntCounterVec::new(
-            Opts::new(
-                "audit_http_requests_total",
-                "Requests answered, by method, route and status.",
-            ),
-            &["method", "route", "status"],
-        )?;
-        registry.register(Box::new(requests.clone()))?;
-        let webhook_attempts = IntCounterVec::new(
-            Opts::new(
-                "audit_webhook_attempts_total",
-                "Attempts of this process to deliver, by what they led to.",
-            ),
-            &["outcome"],
-        )?;
-        registry.register(Box::new(webhook_attempts.clone()))?;
-        let replica_queries = IntCounterVec::new(
-            Opts::new(
-                "audit_replica_queries_total",
-                "Queries that a read replica could have served, by what it did.",
-            ),
-            &["outcome"],
-        )?;
-        registry.register(Box::new(replica_queries.clone()))?;
-        let anchor_failures = IntCounterVec::new(
-            Opts::new(
-                "audit_anchor_failures_total",
-                "Attempts of this process that brought an anchor to no place, by place.",
-            ),
-            &["place"],
-        )?;
-        registry.register(Box::new(anchor_failures.clone()))?;
+        let counters = |name: &str, help: &str, labels: &[&str]| -> prometheus::Result<IntCounterVec> {
+            let counters = IntCounterVec::new(Opts::new(name, help), labels)?;
+            registry.register(Box::new(counters.clone()))?;
+            Ok(counters)
+        };
         let anchors_pending = IntGaugeVec::new(
             Opts::new("audit_anchors_pending", "Anchors that a place does not have yet."),
             &["place"],
         )?;
         registry.register(Box::new(anchors_pending.clone()))?;
-        let witness_requests = IntCounterVec::new(
-            Opts::new(
-                "audit_witness_requests_total",
-                "Requests of this process to witnesses, by what they led to.",
-            ),
-            &["outcome"],
-        )?;
-        registry.register(Box::new(witness_requests.clone()))?;
-        let span_counts = IntCounterVec::new(
-            Opts::new("audit_otlp_spans_total", "Spans of this process, by outcome."),
-            &["outcome"],
-        )?;
-        let spans = tracer.map(|tracer| (tracer, span_counts));
-        if let Some((_, counts)) = &spans {
-            registry.register(Box::new(counts.clone()))?;
-        }
+        let span_counts = || {
+            let help = "Spans of this process, by outcome.";
+            counters("audit_otlp_spans_total", help, &["outcome"])
+        };
+        let spans = tracer.map(|tracer| Ok::<_, prometheus::Error>((tracer, span_counts()?)));
         let buckets = vec![
             0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
         ];
@@ -268,18 +230,38 @@ impl Metrics {
                 "Those of them that have everything and wait for more.",
             )?,
             exports_running: gauge("audit_exports_running", "Exports that run in this process.")?,
+            replica_queries: counters(
+                "audit_replica_queries_total",
+                "Queries that a read replica could have served, by what it did.",
+                &["outcome"],
+            )?,
+            webhook_attempts: counters(
+                "audit_webhook_attempts_total",
+                "Attempts of this process to deliver, by what they led to.",
+                &["outcome"],
+            )?,
+            anchor_failures: counters(
+                "audit_anchor_failures_total",
+                "Attempts of this process that brought an anchor to no place, by place.",
+                &["place"],
+            )?,
+            witness_requests: counters(
+                "audit_witness_requests_total",
+                "Requests of this process to witnesses, by what they led to.",
+                &["outcome"],
+            )?,
+            requests: counters(
+                "audit_http_requests_total",
+                "Requests answered, by method, route and status.",
+                &["method", "route", "status"],
+            )?,
             tls,
             measured: MeasuredMetrics::register(&registry)?,
-            spans,
+            spans: spans.transpose()?,
             rendering: Mutex::default(),
-            replica_queries,
-            webhook_attempts,
-            anchor_failures,
             anchors_pending,
-            witness_requests,
-            registry,
-            requests,
             duration_seconds,
+            registry,
         })
     }
 

@@ -113,7 +113,6 @@ pub struct Store {
     commits: Arc<Commits>,
     database: Arc<Database>,
     options: StoreOptions,
-    write_timeout: Duration,
     heads: Arc<Heads>,
     /// For look-ups by key, which take microseconds: credentials and configuration.
     lookups: ReaderPool,
@@ -162,7 +161,6 @@ impl Store {
             replica: None,
             database,
             options,
-            write_timeout: options.write_timeout,
             heads,
             threads: Mutex::new(Threads { writers, workers }),
         })
@@ -207,7 +205,7 @@ impl Store {
         let pushed = self.push(destination, events, Origin::Sent);
         async move {
             let (ticket, mut outcome) = pushed?;
-            match tokio::time::timeout(self.write_timeout, &mut outcome).await {
+            match tokio::time::timeout(self.options.write_timeout, &mut outcome).await {
                 Ok(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
                 Err(_) => self.expired(ticket, &mut outcome),
             }
@@ -232,7 +230,7 @@ impl Store {
 
     fn append_of(&self, origin: Origin, destination: Destination, events: Vec<NewEvent>) -> AppendOutcome {
         let (ticket, mut outcome) = self.push(destination, events, origin)?;
-        match waiting::wait_at_most(&mut outcome, self.write_timeout) {
+        match waiting::wait_at_most(&mut outcome, self.options.write_timeout) {
             Some(outcome) => outcome.unwrap_or_else(|_| Err(abandoned())),
             None => self.expired(ticket, &mut outcome),
         }
@@ -243,14 +241,14 @@ impl Store {
         if self.queue.withdraw(ticket) {
             return Err(StoreError::Unreachable(format!(
                 "no writer took the request within {} s; it was withdrawn",
-                self.write_timeout.as_secs()
+                self.options.write_timeout.as_secs()
             )));
         }
         outcome.try_recv().unwrap_or_else(|_| Err(self.unconfirmed()))
     }
 
     fn unconfirmed(&self) -> StoreError {
-        StoreError::OutcomeUnknown(format!("no response within {} s", self.write_timeout.as_secs()))
+        StoreError::OutcomeUnknown(format!("no response within {} s", self.options.write_timeout.as_secs()))
     }
 
     fn push(
@@ -401,7 +399,7 @@ impl Store {
             is_done
         });
         self.queue.push_transaction(owner, run)?;
-        match receiver.recv_timeout(self.write_timeout) {
+        match receiver.recv_timeout(self.options.write_timeout) {
             Ok(outcome) => outcome,
             Err(mpsc::RecvTimeoutError::Disconnected) => Err(abandoned().into()),
             Err(mpsc::RecvTimeoutError::Timeout) => Err(match is_decided.swap(true, Ordering::AcqRel) {
