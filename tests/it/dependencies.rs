@@ -93,6 +93,10 @@ const RULES: &[Rule] = &[
         avoids: &[],
     },
     Rule {
+        package: "audit-operations",
+        avoids: &[],
+    },
+    Rule {
         package: "audit-cli",
         avoids: &[DATABASE, RUNTIME, WEB],
     },

@@ -1,14 +1,15 @@
 //! `audit-server demo`: loads real events, shows three queries, and serves the result.
 
-use crate::arguments::{DatabaseOptions, DemoOptions, WebhookOptions};
-use crate::import::{Target, import};
-use crate::key_sources::EncryptionOptions;
+use crate::arguments::DemoOptions;
 use crate::serve::{Extras, Sockets, run};
-use crate::service::open;
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection, Settings};
 use audit_auth::{Credential, Project, Readers, TokenLifetime};
 use audit_domain::{Environment, EventFilter, PageLimit, Search};
+use audit_operations::import::{Target, import};
+use audit_operations::key_sources::EncryptionOptions;
+use audit_operations::options::{DatabaseOptions, WebhookOptions};
+use audit_operations::service::open;
 use audit_store::StoreOptions;
 use comfy_table::{ContentArrangement, Table, presets::ASCII_MARKDOWN};
 use indicatif::ProgressBar;

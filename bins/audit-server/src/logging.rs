@@ -7,7 +7,7 @@ mod repeats;
 use audit_cli::SystemClock;
 use audit_cli::printable;
 use audit_domain::Clock;
-use clap::ValueEnum;
+use audit_operations::options::LogFormat;
 use env_logger::{Builder, Env, Logger, WriteStyle};
 use repeats::{LeftOut, Repeats};
 use std::io::{IsTerminal, Write};
@@ -70,14 +70,6 @@ impl log::Log for FilteredLogger {
 fn is_silent(target: &str) -> bool {
     let krate = target.split("::").next().unwrap_or_default();
     SILENT_TARGETS.contains(&krate)
-}
-
-/// The form of the log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    #[default]
-    Text,
-    Json,
 }
 
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();

@@ -3,39 +3,24 @@
 //! The other crates take wall-clock time, the randomness of ids and secrets, and settings as arguments: `audit-cli` and `arguments.rs` read
 //! them.
 
-mod administration;
 mod arguments;
-mod backup;
-mod cells;
-mod clock_watch;
-mod copy;
 mod demo;
-mod doctor;
 #[cfg(test)]
 mod documentation;
-mod head_keys;
-mod health;
-mod import;
-mod index;
-mod key_sources;
-mod keys;
-mod ledger;
 mod logging;
 mod manual;
 mod otlp;
-mod programs;
-mod schema;
-mod secrets;
 mod serve;
-mod service;
-mod signing_program;
 mod witnesses;
 
 use arguments::{Arguments, Command, DatabaseCommand};
 use audit_cli::{is_broken_pipe, print_error};
+use audit_operations::options::LogFormat;
+use audit_operations::{
+    administration, backup, cells, copy, doctor, health, import, index, keys, ledger, schema, secrets,
+};
 use audit_verifier::check;
 use clap::Parser;
-use logging::LogFormat;
 use rustix::fs::Mode;
 use rustix::process::umask;
 use std::process::ExitCode;

@@ -4,11 +4,7 @@ pub(crate) mod anchors;
 mod background;
 mod cells;
 
-use crate::administration::describe;
-use crate::arguments::{HttpOptions, Proxy, ServeOptions};
-use crate::backup::schedule::{BackupWorker, Schedule};
-use crate::otlp::{Collector, Exporter};
-use crate::service::open;
+use crate::otlp::Exporter;
 use crate::witnesses::witnesses;
 use actix_web::rt::signal::unix::{SignalKind, signal};
 use actix_web::rt::time::timeout;
@@ -19,6 +15,12 @@ use audit_admission::TrustedProxies;
 use audit_app::{AuditLog, NewOrganization, Sender, Tracer};
 use audit_cli::{SystemClock, SystemEntropy};
 use audit_http::{CorsOrigins, HttpState, RateLimit, Surface};
+use audit_operations::OPEN_FILES_MIN;
+use audit_operations::administration::describe;
+use audit_operations::backup::schedule::{BackupWorker, Schedule};
+use audit_operations::options::{HttpOptions, Proxy, ServeOptions};
+use audit_operations::otlp_options::Collector;
+use audit_operations::service::open;
 use audit_store::StoreOptions;
 use audit_transport::listener::{Bound, ListenAddress, SocketFile};
 use audit_transport::tls::{self, Tls, Watching};
@@ -46,8 +48,6 @@ const HANDSHAKE_SECONDS_MAX: u64 = 10;
 const HANDSHAKES_MAX: usize = 2_048;
 /// Connections to the address of the metrics, at most. They are few, and apart from those of clients.
 const METRICS_CONNECTIONS_MAX: usize = 64;
-/// A lower limit of open files is reported: 512 are for the database and outgoing connections, and as many for clients.
-pub(crate) const OPEN_FILES_MIN: u64 = 1_024;
 /// `audit-server serve`.
 pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     // The port first: otherwise a port in use would leave an organization whose keys were never printed.

@@ -65,6 +65,7 @@ mod tests {
     fn every_file_that_is_read_whole_has_a_bound() {
         let programs = [
             "crates/audit-cli",
+            "crates/audit-operations",
             "crates/audit-transport",
             "crates/audit-verifier",
             "crates/audit-witness",

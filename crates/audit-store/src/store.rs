@@ -248,7 +248,10 @@ impl Store {
     }
 
     fn unconfirmed(&self) -> StoreError {
-        StoreError::OutcomeUnknown(format!("no response within {} s", self.options.write_timeout.as_secs()))
+        StoreError::OutcomeUnknown(format!(
+            "no response within {} s",
+            self.options.write_timeout.as_secs()
+        ))
     }
 
     fn push(

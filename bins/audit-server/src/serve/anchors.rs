@@ -1,136 +1,13 @@
-//! The anchors of a server: their options, and the thread that makes and sends them.
+//! The thread that makes and sends anchors.
 
-use crate::arguments::WebhookOptions;
-use anyhow::{Context, bail};
-use audit_app::{
-    AnchorInterval, AnchorPlaces, AnchorWebhook, AuditLog, Bucket, BucketOptions, ObjectLock,
-    TimeStampAuthority, WebhookSecret, WebhookUrl,
-};
-use audit_verifier::anchor_files::time_stamp_roots;
-use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
-use std::path::PathBuf;
+use audit_app::{AnchorInterval, AnchorPlaces, AuditLog};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-const USER_AGENT: &str = concat!("audit-server/", env!("CARGO_PKG_VERSION"));
 /// The interval at which the thread looks for work.
 const LOOK_INTERVAL_MS: u64 = 1_000;
 /// How long a stop waits for a running request to a place. Its anchor is sent again after the next start.
 const STOP_SECONDS_MAX: u64 = 2;
-
-/// URLs and secrets are kept as text: an error of the command-line parser would repeat them.
-#[derive(Debug, Args)]
-pub(crate) struct AnchorOptions {
-    /// Interval of anchors, such as 15m or 1h: it divides a day. They are made if one of the following places is given.
-    #[arg(long, value_name = "TIME", env = "AUDIT_ANCHOR_EVERY", default_value = "1h")]
-    pub(crate) anchor_every: AnchorInterval,
-    /// Existing directory for anchors. Each server writes all of them; several may share one.
-    #[arg(long, value_name = "PATH", env = "AUDIT_ANCHOR_DIRECTORY")]
-    pub(crate) anchor_directory: Option<PathBuf>,
-    /// Webhook that receives anchors, signed as other webhooks are; needs --anchor-webhook-secret.
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "AUDIT_ANCHOR_WEBHOOK",
-        hide_env_values = true
-    )]
-    pub(crate) anchor_webhook: Option<String>,
-    /// Secret of that webhook: whsec_ and 32 random bytes in base64.
-    #[arg(long, value_name = "SECRET", env = "AUDIT_ANCHOR_WEBHOOK_SECRET", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) anchor_webhook_secret: Option<String>,
-    /// S3-compatible bucket for anchors: endpoint, bucket and prefix, such as `https://s3.eu-central-1.amazonaws.com/bucket/audit`.
-    #[arg(long, value_name = "URL", env = "AUDIT_ANCHOR_BUCKET", hide_env_values = true)]
-    pub(crate) anchor_bucket: Option<String>,
-    /// Region of the bucket.
-    #[arg(
-        long,
-        value_name = "REGION",
-        env = "AUDIT_ANCHOR_BUCKET_REGION",
-        default_value = "us-east-1"
-    )]
-    pub(crate) anchor_bucket_region: String,
-    /// Id of the access key of the bucket.
-    #[arg(long, value_name = "ID", env = "AUDIT_ANCHOR_BUCKET_ACCESS_KEY", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) anchor_bucket_access_key: Option<String>,
-    /// Secret of the access key of the bucket.
-    #[arg(long, value_name = "SECRET", env = "AUDIT_ANCHOR_BUCKET_SECRET_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) anchor_bucket_secret_key: Option<String>,
-    /// Object lock of anchors in the bucket, such as compliance:3650 (days) or governance:365; that of the bucket by default.
-    #[arg(long, value_name = "LOCK", env = "AUDIT_ANCHOR_BUCKET_LOCK")]
-    pub(crate) anchor_bucket_lock: Option<ObjectLock>,
-    /// Time-stamp authority (RFC 3161) that stamps anchors.
-    #[arg(long, value_name = "URL", env = "AUDIT_TIMESTAMP_URL", hide_env_values = true)]
-    pub(crate) timestamp_url: Option<String>,
-    /// Root certificates (PEM) of the authority. Time stamps that do not lead to one are refused.
-    #[arg(long, value_name = "FILE", env = "AUDIT_TIMESTAMP_CA")]
-    pub(crate) timestamp_ca: Option<PathBuf>,
-}
-
-impl AnchorOptions {
-    /// The places that anchors go to.
-    pub(crate) fn places(&self, webhooks: &WebhookOptions) -> anyhow::Result<AnchorPlaces> {
-        Ok(AnchorPlaces {
-            authority: self.authority()?,
-            webhook: self.webhook(webhooks)?,
-            bucket: self.bucket()?,
-            directory: self.directory()?,
-        })
-    }
-
-    fn authority(&self) -> anyhow::Result<Option<TimeStampAuthority>> {
-        let roots = self.timestamp_ca.as_deref().map(time_stamp_roots).transpose()?;
-        let Some(url) = &self.timestamp_url else {
-            return Ok(None);
-        };
-        if !url.starts_with("http://") && !url.starts_with("https://") {
-            bail!("--timestamp-url: must begin with http:// or https://");
-        }
-        Ok(Some(TimeStampAuthority::new(url, roots, USER_AGENT)))
-    }
-
-    fn webhook(&self, webhooks: &WebhookOptions) -> anyhow::Result<Option<AnchorWebhook>> {
-        let Some(url) = &self.anchor_webhook else {
-            return Ok(None);
-        };
-        let secret = self.anchor_webhook_secret.as_deref();
-        let secret = secret.context("--anchor-webhook needs --anchor-webhook-secret")?;
-        Ok(Some(AnchorWebhook {
-            sender: webhooks.sender()?,
-            url: WebhookUrl::parse(url, webhooks.addresses()).context("--anchor-webhook")?,
-            secret: WebhookSecret::parse(secret).context("--anchor-webhook-secret")?,
-        }))
-    }
-
-    fn bucket(&self) -> anyhow::Result<Option<Bucket>> {
-        let Some(url) = &self.anchor_bucket else {
-            return Ok(None);
-        };
-        let (Some(access_key), Some(secret_key)) =
-            (&self.anchor_bucket_access_key, &self.anchor_bucket_secret_key)
-        else {
-            bail!("--anchor-bucket needs --anchor-bucket-access-key and --anchor-bucket-secret-key");
-        };
-        let options = BucketOptions {
-            url: url.clone(),
-            region: self.anchor_bucket_region.clone(),
-            access_key: access_key.clone(),
-            secret_key: secret_key.clone(),
-            lock: self.anchor_bucket_lock,
-        };
-        let bucket = Bucket::new(options, USER_AGENT).context("--anchor-bucket")?;
-        Ok(Some(bucket))
-    }
-
-    fn directory(&self) -> anyhow::Result<Option<PathBuf>> {
-        match &self.anchor_directory {
-            Some(directory) if !directory.is_dir() => {
-                bail!("--anchor-directory: {} is not a directory", directory.display())
-            }
-            directory => Ok(directory.clone()),
-        }
-    }
-}
 
 /// What a server does with anchors.
 pub(crate) struct Anchors {

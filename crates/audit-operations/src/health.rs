@@ -9,14 +9,16 @@ use ureq::http::Uri;
 /// From the connection to the end of the response.
 const TIMEOUT_SECONDS: u64 = 2;
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct HealthOptions {
+pub struct HealthOptions {
     /// `/healthz` or `/readyz` of the server.
     #[arg(value_name = "URL", default_value = "http://127.0.0.1:8080/healthz")]
     url: Uri,
 }
 
-pub(crate) fn run(options: &HealthOptions) -> anyhow::Result<ExitCode> {
+/// Runs the command.
+pub fn run(options: &HealthOptions) -> anyhow::Result<ExitCode> {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .timeout_global(Some(Duration::from_secs(TIMEOUT_SECONDS)))

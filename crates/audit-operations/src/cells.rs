@@ -1,6 +1,6 @@
 //! `audit-server db cells`: creates and lists cells, and places new projects in them.
 
-use crate::arguments::{DatabaseOptions, Output};
+use crate::options::{DatabaseOptions, Output};
 use crate::service::open_to_administer;
 use anyhow::Context;
 use audit_app::{AuditLog, CellReport, NewCell};
@@ -15,8 +15,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum CellsCommand {
+pub enum CellsCommand {
     /// Create a cell. It takes no new projects until `place` says so. Running servers find it by themselves. Where its database has
     /// Citus, Citus places it on one of its servers.
     Create {
@@ -48,7 +49,8 @@ pub(crate) enum CellsCommand {
     },
 }
 
-pub(crate) fn run(command: &CellsCommand) -> anyhow::Result<ExitCode> {
+/// Runs the command.
+pub fn run(command: &CellsCommand) -> anyhow::Result<ExitCode> {
     match command {
         CellsCommand::Create {
             name,

@@ -3,7 +3,7 @@
 mod trace;
 
 use crate::administration::print;
-use crate::arguments::{DatabaseOptions, Output};
+use crate::options::{DatabaseOptions, Output};
 use crate::service::open_to_administer;
 use audit_app::{AppError, KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, Key, KeyManager, NewKey};
 use audit_cli::printable;
@@ -16,8 +16,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 use trace::TraceOptions;
 
+/// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum KeyCommand {
+pub enum KeyCommand {
     /// Create a project key and print it once.
     Create {
         /// Project of the key.
@@ -54,8 +55,9 @@ pub(crate) enum KeyCommand {
     Trace(TraceOptions),
 }
 
+/// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum MasterKeyCommand {
+pub enum MasterKeyCommand {
     /// Create another master key of an organization and print it once.
     Create {
         /// Organization of the key.
@@ -89,7 +91,7 @@ pub(crate) enum MasterKeyCommand {
 
 /// What limits a new key.
 #[derive(Debug, Args)]
-pub(crate) struct LimitOptions {
+pub struct LimitOptions {
     /// Time from which on the key is not valid, such as `2027-01-15T00:00:00Z`.
     #[arg(long, value_name = "TIME", value_parser = time)]
     expires_at: Option<Timestamp>,
@@ -101,8 +103,9 @@ pub(crate) struct LimitOptions {
     networks: Vec<Network>,
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct RotateOptions {
+pub struct RotateOptions {
     /// Id of the old key.
     id: KeyId,
     /// Seconds for which the old key stays valid, if it does not end earlier.
@@ -115,8 +118,9 @@ pub(crate) struct RotateOptions {
     database: DatabaseOptions,
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct RevokeOptions {
+pub struct RevokeOptions {
     /// Id of the key.
     id: KeyId,
     #[command(flatten)]
@@ -234,7 +238,8 @@ fn print_master_key(output: &Output, new: &NewKey) -> anyhow::Result<ExitCode> {
     print(output, &with_limits(value, &new.key.limits), &line)
 }
 
-pub(crate) fn keys(command: &KeyCommand) -> anyhow::Result<ExitCode> {
+/// `key`.
+pub fn keys(command: &KeyCommand) -> anyhow::Result<ExitCode> {
     match command {
         KeyCommand::Create {
             project,
@@ -276,7 +281,8 @@ pub(crate) fn keys(command: &KeyCommand) -> anyhow::Result<ExitCode> {
     }
 }
 
-pub(crate) fn master_keys(command: &MasterKeyCommand) -> anyhow::Result<ExitCode> {
+/// `master-key`.
+pub fn master_keys(command: &MasterKeyCommand) -> anyhow::Result<ExitCode> {
     match command {
         MasterKeyCommand::Create {
             organization,

@@ -15,7 +15,7 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// URLs are kept as text: an error of the command-line parser would repeat a mistyped one with its password.
 #[derive(Debug, Args)]
-pub(crate) struct CopyOptions {
+pub struct CopyOptions {
     /// Source: sqlite:PATH.
     #[arg(long, value_name = "URL")]
     from: String,
@@ -30,7 +30,8 @@ pub(crate) struct CopyOptions {
     encryption: EncryptionOptions,
 }
 
-pub(crate) fn run(options: &CopyOptions) -> anyhow::Result<ExitCode> {
+/// Runs the command.
+pub fn run(options: &CopyOptions) -> anyhow::Result<ExitCode> {
     let request = CopyRequest {
         from: options.from.parse().context("--from")?,
         to: options.to.parse().context("--to")?,

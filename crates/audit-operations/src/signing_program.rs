@@ -17,7 +17,7 @@ const SIGNATURE_BYTES: usize = 64;
 
 /// The options of a key that lives elsewhere.
 #[derive(Debug, Default, Args)]
-pub(crate) struct SigningProgramOptions {
+pub struct SigningProgramOptions {
     /// Command that signs what it reads from standard input with an Ed25519 key, such as one in an HSM, and prints the signature: 64
     /// bytes, or the same in hexadecimal.
     #[arg(
@@ -39,7 +39,7 @@ pub(crate) struct SigningProgramOptions {
 
 /// The options of the key before it, while both sign.
 #[derive(Debug, Default, Args)]
-pub(crate) struct ProgramBeforeOptions {
+pub struct ProgramBeforeOptions {
     /// Command that signs with the key before the present one, from `log rotate-key` until `log rotate-key --retire`.
     #[arg(
         long,
@@ -60,7 +60,7 @@ pub(crate) struct ProgramBeforeOptions {
 
 impl SigningProgramOptions {
     /// The program, which must sign a test message.
-    pub(crate) fn program(&self) -> anyhow::Result<Option<Arc<dyn SigningProgram>>> {
+    pub fn program(&self) -> anyhow::Result<Option<Arc<dyn SigningProgram>>> {
         let (command, key) = (self.log_key_command.as_deref(), self.log_public_key.as_deref());
         program(command, key, ["--log-key-command", "--log-public-key"])
     }
@@ -68,7 +68,7 @@ impl SigningProgramOptions {
 
 impl ProgramBeforeOptions {
     /// The program, which must sign a test message.
-    pub(crate) fn program(&self) -> anyhow::Result<Option<Arc<dyn SigningProgram>>> {
+    pub fn program(&self) -> anyhow::Result<Option<Arc<dyn SigningProgram>>> {
         let command = self.log_key_command_before.as_deref();
         let key = self.log_public_key_before.as_deref();
         program(

@@ -1,7 +1,7 @@
 //! `audit-server secrets`: how the secrets in the database are encrypted, and encrypting them with another key.
 
 use crate::administration::print;
-use crate::arguments::{DatabaseOptions, Output};
+use crate::options::{DatabaseOptions, Output};
 use crate::service::{command_store, open_with_keys};
 use anyhow::{Context, bail};
 use audit_app::{KeyId, KeyRing, SecretState, SecretStatus, Settings, secrets_status};
@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::ExitCode;
 
+/// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum SecretsCommand {
+pub enum SecretsCommand {
     /// Print how the secrets in the database are encrypted, and with which keys.
     ///
     /// Exit code 0: all are as the configured key would store them, so the previous keys can be removed. 1: some are not.
@@ -38,7 +39,8 @@ pub(crate) enum SecretsCommand {
     },
 }
 
-pub(crate) fn run(command: &SecretsCommand) -> anyhow::Result<ExitCode> {
+/// Runs the command.
+pub fn run(command: &SecretsCommand) -> anyhow::Result<ExitCode> {
     match command {
         SecretsCommand::Status { output, database } => status(output, database),
         SecretsCommand::Rewrap {

@@ -1,6 +1,6 @@
 //! `audit-server db check`: what a start of this version would do to the schema of the database.
 
-use crate::arguments::{DatabaseOptions, Output};
+use crate::options::{DatabaseOptions, Output};
 use anyhow::Context;
 use audit_app::cells_of_deployment;
 use audit_cli::{is_broken_pipe, print_error};
@@ -17,8 +17,9 @@ const EXIT_INCONCLUSIVE: u8 = 2;
 /// Exit code: a start of this version changes the schema.
 const EXIT_PENDING: u8 = 3;
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct SchemaOptions {
+pub struct SchemaOptions {
     #[command(flatten)]
     output: Output,
     // `serve` has the others, and so they are accepted. This command needs no key.
@@ -26,7 +27,8 @@ pub(crate) struct SchemaOptions {
     database: DatabaseOptions,
 }
 
-pub(crate) fn run(options: &SchemaOptions) -> anyhow::Result<ExitCode> {
+/// Runs the command.
+pub fn run(options: &SchemaOptions) -> anyhow::Result<ExitCode> {
     // Scripts watch the exit code and must tell a newer database from a network failure.
     check(options).or_else(|error| {
         if is_broken_pipe(&error) {

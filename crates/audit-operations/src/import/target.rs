@@ -8,12 +8,15 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The target of an import.
-pub(crate) enum Target {
+#[expect(missing_docs, reason = "as in the command line")]
+pub enum Target {
+    /// The database, by the service.
     Database {
         service: Arc<AuditLog>,
         project_id: ProjectId,
         environment: Environment,
     },
+    /// A running server.
     Http {
         client: Client,
         url: String,

@@ -1,6 +1,6 @@
 //! The command line of `audit-server log`.
 
-use crate::arguments::{DatabaseOptions, Output};
+use crate::options::{DatabaseOptions, Output};
 use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
 use audit_domain::{Environment, ProjectId, Timestamp};
 use audit_verifier::audit::AuditOptions;
@@ -9,8 +9,9 @@ use audit_verifier::{Age, PolicyOptions};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
+/// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum LogCommand {
+pub enum LogCommand {
     /// Verify the stored events against the log, in the database.
     ///
     /// Exit code 0: every event is as it was appended. 1: the log is inconsistent; the first such event is named. 2: the
@@ -49,95 +50,101 @@ pub(crate) enum LogCommand {
 
 /// The options that read the signing key of the log.
 #[derive(Debug, Args)]
-pub(crate) struct LogKeyOptions {
+pub struct LogKeyOptions {
     #[command(flatten)]
-    pub(crate) database: DatabaseOptions,
+    pub database: DatabaseOptions,
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct VerifyOptions {
+pub struct VerifyOptions {
     /// Verify only the logs of this project.
     #[arg(long, value_name = "UUID")]
-    pub(crate) project: Option<ProjectId>,
+    pub project: Option<ProjectId>,
     /// Key that must have signed the last checkpoints, as printed by `log key`; the one in the database by default.
     #[arg(long, value_name = "KEY")]
-    pub(crate) verifier_key: Option<String>,
+    pub verifier_key: Option<String>,
     /// Age at which an event must be signed, such as 90s or 5m.
     #[arg(long, value_name = "TIME", default_value = "60s")]
-    pub(crate) max_unsigned: Age,
+    pub max_unsigned: Age,
     /// Verify the index as well, as `index verify` does: whether queries find every event under its own values and words.
     #[arg(long, conflicts_with = "project")]
-    pub(crate) index: bool,
+    pub index: bool,
     /// Anchors from a place that the operator cannot change, as directories or files: the logs must continue each of them.
     #[arg(long, value_name = "PATH", num_args = 1..)]
-    pub(crate) anchors: Vec<PathBuf>,
+    pub anchors: Vec<PathBuf>,
     /// Root certificates (PEM) of the authority that stamped the anchors.
     #[arg(long, value_name = "FILE", requires = "anchors")]
-    pub(crate) timestamp_ca: Option<PathBuf>,
+    pub timestamp_ca: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub output: Output,
     #[command(flatten)]
-    pub(crate) log_key: LogKeyOptions,
+    pub log_key: LogKeyOptions,
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct ExportOptions {
+pub struct ExportOptions {
     /// Project of the events.
     #[arg(long, value_name = "UUID")]
-    pub(crate) project: ProjectId,
+    pub project: ProjectId,
     /// live or test.
     #[arg(long, default_value = "live")]
-    pub(crate) environment: Environment,
+    pub environment: Environment,
     /// Start of the range, such as 2026-01-15T00:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
-    pub(crate) from: Timestamp,
+    pub from: Timestamp,
     /// End of the range, included. An event belongs to the time at which the log received it.
     #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
-    pub(crate) to: Timestamp,
+    pub to: Timestamp,
     /// Zip file to create. It must not exist yet.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     #[command(flatten)]
-    pub(crate) policy: PolicyOptions,
+    pub policy: PolicyOptions,
     #[command(flatten)]
-    pub(crate) log_key: LogKeyOptions,
+    pub log_key: LogKeyOptions,
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct RepairOptions {
+pub struct RepairOptions {
     /// Repair only the logs of this project.
     #[arg(long, value_name = "UUID")]
-    pub(crate) project: Option<ProjectId>,
+    pub project: Option<ProjectId>,
     /// Accept events that no checkpoint covers: compare them with another source first.
     #[arg(long)]
-    pub(crate) accept_unsigned: bool,
+    pub accept_unsigned: bool,
     #[command(flatten)]
-    pub(crate) log_key: LogKeyOptions,
+    pub log_key: LogKeyOptions,
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct RotateKeyOptions {
+pub struct RotateKeyOptions {
     /// Finish the last rotation: from their next start servers sign with the new key only.
     #[arg(long)]
-    pub(crate) retire: bool,
+    pub retire: bool,
     #[command(flatten)]
-    pub(crate) signing: SigningProgramOptions,
+    pub signing: SigningProgramOptions,
     #[command(flatten)]
-    pub(crate) signing_before: ProgramBeforeOptions,
+    pub signing_before: ProgramBeforeOptions,
     #[command(flatten)]
-    pub(crate) log_key: LogKeyOptions,
+    pub log_key: LogKeyOptions,
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct KeyOptions {
+pub struct KeyOptions {
     /// Print the statements of all rotations of the key instead, for `check --rotations`.
     #[arg(long)]
-    pub(crate) rotations: bool,
+    pub rotations: bool,
     #[command(flatten)]
-    pub(crate) log_key: LogKeyOptions,
+    pub log_key: LogKeyOptions,
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct NewNameOptions {
+pub struct NewNameOptions {
     #[command(flatten)]
-    pub(crate) log_key: LogKeyOptions,
+    pub log_key: LogKeyOptions,
 }

@@ -1,14 +1,14 @@
 //! `audit-server log`: verifies, audits and proves the contents of the log.
 
-pub(crate) mod anchors;
+mod anchors;
 mod arguments;
-pub(crate) mod export;
+mod export;
 mod repair;
 mod verify;
 
 use crate::service::{command_store, open_with_keys};
 use anyhow::Context;
-pub(crate) use arguments::LogCommand;
+pub use arguments::LogCommand;
 use arguments::{KeyOptions, LogKeyOptions, NewNameOptions, RotateKeyOptions};
 use audit_app::{AuditLog, KeyRing, Settings};
 use audit_cli::{is_broken_pipe, print_error};
@@ -18,7 +18,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-pub(crate) fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
+/// Runs the command.
+pub fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
     let outcome = match command {
         LogCommand::Verify(options) => verify::run(options),
         LogCommand::Audit(options) => audit::run(options),

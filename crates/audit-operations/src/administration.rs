@@ -1,15 +1,81 @@
 //! The commands that create and change organizations and projects.
 
-use crate::arguments::{OrganizationCommand, Output, ProjectCommand, ViewerSecretCommand};
+use crate::options::{DatabaseOptions, Output, SelfAuditOptions};
 use crate::service::{open_to_administer, open_to_administer_with};
 use audit_app::{NewOrganization, Organization, Project, Requester, Settings};
 use audit_cli::{printable, printable_lines};
+use audit_domain::{Name, OrganizationId, Plan};
+use clap::Subcommand;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::ExitCode;
 
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum OrganizationCommand {
+    /// Create an organization with a project, a master key and a project key, and print the keys once.
+    Create {
+        /// Name of 1 to 100 characters.
+        #[arg(long)]
+        name: Name,
+        /// free, pro or enterprise.
+        #[arg(long, default_value = "enterprise")]
+        plan: Plan,
+        #[command(flatten)]
+        self_audit: SelfAuditOptions,
+        #[command(flatten)]
+        output: Output,
+        #[command(flatten)]
+        database: DatabaseOptions,
+    },
+    /// Change the plan of an organization, from the next request on.
+    SetPlan {
+        /// Organization.
+        organization_id: OrganizationId,
+        /// free, pro or enterprise.
+        plan: Plan,
+        #[command(flatten)]
+        database: DatabaseOptions,
+    },
+    /// List organizations and their projects.
+    List {
+        #[command(flatten)]
+        output: Output,
+        #[command(flatten)]
+        database: DatabaseOptions,
+    },
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum ProjectCommand {
+    /// Create a project.
+    Create {
+        /// Organization of the project.
+        #[arg(long, value_name = "UUID")]
+        organization: OrganizationId,
+        /// Name of 1 to 100 characters.
+        #[arg(long)]
+        name: Name,
+        #[command(flatten)]
+        output: Output,
+        #[command(flatten)]
+        database: DatabaseOptions,
+    },
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum ViewerSecretCommand {
+    /// Sign viewer tokens with a new secret. Tokens signed with the old one stay valid until they expire.
+    Rotate {
+        #[command(flatten)]
+        database: DatabaseOptions,
+    },
+}
+
 /// Prints JSON or the lines for people.
-pub(crate) fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode> {
+pub fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     match output.json {
         true => writeln!(stdout, "{value}")?,
@@ -19,7 +85,7 @@ pub(crate) fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Resu
 }
 
 /// A new organization with its keys.
-pub(crate) fn describe(new: &NewOrganization) -> String {
+pub fn describe(new: &NewOrganization) -> String {
     format!(
         "organization  {}  {} ({})\nproject       {}  {}\nmaster key    {}\nproject key   {}\n",
         new.organization.id,
@@ -32,7 +98,8 @@ pub(crate) fn describe(new: &NewOrganization) -> String {
     )
 }
 
-pub(crate) fn organizations(command: &OrganizationCommand) -> anyhow::Result<ExitCode> {
+/// `org`.
+pub fn organizations(command: &OrganizationCommand) -> anyhow::Result<ExitCode> {
     match command {
         OrganizationCommand::Create {
             name,
@@ -101,7 +168,8 @@ fn organization_lines((organization, projects): &(Organization, Vec<Project>)) -
     lines
 }
 
-pub(crate) fn projects(command: &ProjectCommand) -> anyhow::Result<ExitCode> {
+/// `project`.
+pub fn projects(command: &ProjectCommand) -> anyhow::Result<ExitCode> {
     let ProjectCommand::Create {
         organization,
         name,
@@ -119,7 +187,8 @@ pub(crate) fn projects(command: &ProjectCommand) -> anyhow::Result<ExitCode> {
     )
 }
 
-pub(crate) fn viewer_secret(command: &ViewerSecretCommand) -> anyhow::Result<ExitCode> {
+/// `viewer-secret`.
+pub fn viewer_secret(command: &ViewerSecretCommand) -> anyhow::Result<ExitCode> {
     let ViewerSecretCommand::Rotate { database } = command;
     let service = open_to_administer(database)?;
     let kid = service.rotate_viewer_secret()?;
@@ -128,7 +197,8 @@ pub(crate) fn viewer_secret(command: &ViewerSecretCommand) -> anyhow::Result<Exi
     print(&Output { json: false }, &Value::Null, &line)
 }
 
-pub(crate) fn routes() -> anyhow::Result<ExitCode> {
+/// `routes`.
+pub fn routes() -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     for endpoint in audit_http::ENDPOINTS {
         let path = endpoint.path.replace('{', ":").replace('}', "");

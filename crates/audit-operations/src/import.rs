@@ -2,20 +2,50 @@
 
 mod target;
 
-use crate::arguments::ImportOptions;
+use crate::options::{DatabaseOptions, ServiceOptions};
 use crate::service::open;
 use anyhow::{Context, bail};
 use audit_app::BATCH_EVENTS_MAX;
 use audit_cli::client::Client;
 use audit_cli::printable;
-use audit_domain::json;
+use audit_domain::{Environment, ProjectId, json};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-pub(crate) use target::Target;
+pub use target::Target;
+
+/// The command line of an import.
+#[derive(Debug, Args)]
+pub struct ImportOptions {
+    /// File with one event per line.
+    pub file: PathBuf,
+    /// Project that stores the events, directly in the database; takes precedence over --url.
+    #[arg(
+        long,
+        value_name = "UUID",
+        env = "AUDIT_PROJECT",
+        required_unless_present = "url"
+    )]
+    pub project: Option<ProjectId>,
+    /// live or test.
+    #[arg(long, default_value = "live")]
+    pub environment: Environment,
+    /// URL of a running server, such as `http://127.0.0.1:8080`; needs --key.
+    #[arg(long, env = "AUDIT_URL", requires = "key")]
+    pub url: Option<String>,
+    /// Project or master key of that server.
+    #[arg(long, env = "AUDIT_KEY", hide_env_values = true)]
+    pub key: Option<String>,
+    #[command(flatten)]
+    pub database: DatabaseOptions,
+    #[command(flatten)]
+    pub service: ServiceOptions,
+}
 
 /// The largest request body. The service accepts a little more.
 const REQUEST_BYTES_MAX: usize = 900 * 1024;
@@ -24,7 +54,7 @@ const PRINTED_LINES_MAX: usize = 20;
 
 /// The result of an import.
 #[derive(Debug, Default)]
-pub(crate) struct ImportReport {
+pub struct ImportReport {
     pub(crate) stored: usize,
     /// Events that the database already had, by their idempotency keys.
     pub(crate) duplicates: usize,
@@ -34,7 +64,7 @@ pub(crate) struct ImportReport {
 
 /// Rejected lines: how many, and the first of them by their numbers, from 1, with the reason.
 #[derive(Debug, Default)]
-pub(crate) struct Rejected {
+pub struct Rejected {
     count: usize,
     first: BTreeMap<usize, String>,
 }
@@ -55,7 +85,7 @@ impl ImportReport {
     }
 
     /// One line for people.
-    pub(crate) fn summary(&self) -> String {
+    pub fn summary(&self) -> String {
         let rate = self.processed() as f64 / self.elapsed.as_secs_f64().max(0.001);
         format!(
             "{} stored, {} duplicates, {} rejected, in {:.1} s ({rate:.0} events/s)",
@@ -81,7 +111,7 @@ impl ImportReport {
 }
 
 /// The command.
-pub(crate) fn run(options: &ImportOptions) -> anyhow::Result<ExitCode> {
+pub fn run(options: &ImportOptions) -> anyhow::Result<ExitCode> {
     let file =
         File::open(&options.file).with_context(|| format!("cannot read {}", options.file.display()))?;
     let bytes = file.metadata().map(|metadata| metadata.len()).unwrap_or(0);
@@ -119,7 +149,7 @@ fn target(options: &ImportOptions) -> anyhow::Result<Target> {
 }
 
 /// Sends every line of `lines` to `target`.
-pub(crate) fn import(
+pub fn import(
     mut lines: impl BufRead,
     target: &Target,
     progress: &ProgressBar,

@@ -1,7 +1,7 @@
 //! Disks: their space, and what kind of file system they have. The limit of open files.
 
 use super::{Finding, Severity, Subject, finding};
-use crate::serve::OPEN_FILES_MIN;
+use crate::OPEN_FILES_MIN;
 use anyhow::Context;
 use audit_store::DatabaseUrl;
 use rustix::fs::{StatVfs, statfs, statvfs};

@@ -19,7 +19,7 @@ const PROGRAM_SECONDS_MAX: u64 = 30;
 
 /// The encryption keys.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct EncryptionOptions {
+pub struct EncryptionOptions {
     /// Encrypts secrets in the database: 32 random bytes in base64 or hexadecimal.
     #[arg(
         long,
@@ -58,7 +58,7 @@ pub(crate) struct EncryptionOptions {
 
 /// The hash keys.
 #[derive(Debug, Default, Args)]
-pub(crate) struct HashKeyOptions {
+pub struct HashKeyOptions {
     /// Key of the hashes that redaction writes. Without it, short values can be guessed from their hashes.
     #[arg(long, value_name = "KEY", env = "AUDIT_HASH_KEY", hide_env_values = true)]
     hash_key: Option<SecretText>,
@@ -86,9 +86,9 @@ pub(crate) struct HashKeyOptions {
 
 /// The hash keys of a process.
 #[derive(Debug, Default)]
-pub(crate) struct HashKeys {
-    pub(crate) current: Option<SecretText>,
-    pub(crate) previous: Vec<HashKey>,
+pub struct HashKeys {
+    pub current: Option<SecretText>,
+    pub previous: Vec<HashKey>,
 }
 
 /// The three ways in which keys are given, of which one may be used.
@@ -102,7 +102,7 @@ struct Source<'a> {
 
 impl EncryptionOptions {
     /// The files that keys are read from.
-    pub(crate) fn files(&self) -> [Option<&Path>; 2] {
+    pub fn files(&self) -> [Option<&Path>; 2] {
         [
             self.encryption_key_file.as_deref(),
             self.encryption_keys_previous_file.as_deref(),
@@ -110,7 +110,7 @@ impl EncryptionOptions {
     }
 
     /// The encryption keys of this process.
-    pub(crate) fn keys(&self) -> anyhow::Result<&KeyRing> {
+    pub fn keys(&self) -> anyhow::Result<&KeyRing> {
         if let Some(keys) = self.read.get() {
             return Ok(keys);
         }
@@ -154,7 +154,7 @@ impl EncryptionOptions {
 
 impl HashKeyOptions {
     /// The files that keys are read from.
-    pub(crate) fn files(&self) -> [Option<&Path>; 2] {
+    pub fn files(&self) -> [Option<&Path>; 2] {
         [
             self.hash_key_file.as_deref(),
             self.hash_keys_previous_file.as_deref(),
@@ -162,7 +162,7 @@ impl HashKeyOptions {
     }
 
     /// The hash keys of this process.
-    pub(crate) fn keys(&self) -> anyhow::Result<HashKeys> {
+    pub fn keys(&self) -> anyhow::Result<HashKeys> {
         let current = Source {
             text: self.hash_key.as_ref(),
             file: self.hash_key_file.as_deref(),
@@ -184,7 +184,7 @@ impl HashKeyOptions {
 }
 
 /// The key of hashes with this text.
-pub(crate) fn hash_key(text: &SecretText) -> HashKey {
+pub fn hash_key(text: &SecretText) -> HashKey {
     HashKey::new(text.as_str().as_bytes().to_vec())
 }
 

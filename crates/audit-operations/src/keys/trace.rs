@@ -1,6 +1,6 @@
 //! `audit-server key trace`: the events that a key has sent, and from where.
 
-use crate::arguments::{DatabaseOptions, Output};
+use crate::options::{DatabaseOptions, Output};
 use crate::service::open_to_administer;
 use audit_app::TracedEvent;
 use audit_cli::printable;
@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::process::ExitCode;
 
 #[derive(Debug, Args)]
-pub(crate) struct TraceOptions {
+pub struct TraceOptions {
     /// Id of a project key or a master key.
     id: KeyId,
     /// Leave out events that were received earlier, such as `2027-01-15T00:00:00Z`.

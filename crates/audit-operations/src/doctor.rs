@@ -8,7 +8,7 @@ mod keys;
 mod network;
 mod postgres;
 
-use crate::arguments::{Output, ServeOptions};
+use crate::options::{Output, ServeOptions};
 use audit_cli::SystemClock;
 use audit_cli::print_error;
 use audit_cli::printable;
@@ -24,8 +24,9 @@ const EXIT_FINDINGS: u8 = 1;
 /// Exit code: a check could not be completed.
 const EXIT_INCOMPLETE: u8 = 2;
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct DoctorOptions {
+pub struct DoctorOptions {
     /// URL of the running server, or of its metrics, such as `http://127.0.0.1:9090`: its /readyz is checked as well.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -108,7 +109,7 @@ impl Severity {
 }
 
 /// Runs all checks. An unreachable database leaves some of them incomplete and does not prevent the others.
-pub(crate) fn run(options: &DoctorOptions) -> anyhow::Result<ExitCode> {
+pub fn run(options: &DoctorOptions) -> anyhow::Result<ExitCode> {
     let subject = Subject {
         options: &options.serve,
         url: options.url.as_deref(),

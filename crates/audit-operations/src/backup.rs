@@ -3,9 +3,9 @@
 //! A copy is complete and verified before it gets its name, so whatever has the name of a backup is one.
 
 mod new_file;
-pub(crate) mod schedule;
+pub mod schedule;
 
-use crate::arguments::DatabaseOptions;
+use crate::options::DatabaseOptions;
 use anyhow::{Context, bail};
 use audit_app::{LedgerReport, Remembered, SignerMemory, VerifyOptions, first_finding, verify_deployment};
 use audit_cli::over_events;
@@ -25,16 +25,18 @@ const INCONSISTENT: &str = ".inconsistent";
 /// The priority of the verification: the requests of a server on the same machine come first.
 const VERIFICATION_NICE: i32 = 10;
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct BackupOptions {
+pub struct BackupOptions {
     /// File of the backup, which must not exist.
     file: PathBuf,
     #[command(flatten)]
     database: DatabaseOptions,
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct RestoreOptions {
+pub struct RestoreOptions {
     /// File of the backup.
     file: PathBuf,
     #[command(flatten)]
@@ -66,7 +68,7 @@ impl VerifiedCopy {
 }
 
 /// `audit-server backup`.
-pub(crate) fn backup(options: &BackupOptions) -> anyhow::Result<ExitCode> {
+pub fn backup(options: &BackupOptions) -> anyhow::Result<ExitCode> {
     let copy = write(&options.database, &options.file)?;
     let mut stdout = std::io::stdout().lock();
     print_logs(&mut stdout, &copy)?;
@@ -87,7 +89,7 @@ pub(crate) fn backup(options: &BackupOptions) -> anyhow::Result<ExitCode> {
 }
 
 /// `audit-server restore`.
-pub(crate) fn restore(options: &RestoreOptions) -> anyhow::Result<ExitCode> {
+pub fn restore(options: &RestoreOptions) -> anyhow::Result<ExitCode> {
     let RestoreOptions { file, database } = options;
     let target = sqlite_path(database)?;
     let mut directory = std::fs::DirBuilder::new();

@@ -5,7 +5,7 @@
 
 use super::new_file::{PARTIAL, remove_abandoned};
 use super::{INCONSISTENT, VerifiedCopy, sqlite_path, write};
-use crate::arguments::{DatabaseOptions, positive};
+use crate::options::{DatabaseOptions, positive};
 use anyhow::{Context, bail};
 use audit_app::AuditLog;
 use audit_cli::small_file;
@@ -30,7 +30,7 @@ const ID_DIGITS: usize = 16;
 const INCONSISTENT_KEPT: usize = 1;
 
 #[derive(Debug, Args)]
-pub(crate) struct ScheduleOptions {
+pub struct ScheduleOptions {
     /// Existing directory for backups of the SQLite database, which the server then makes and verifies by itself.
     #[arg(long, value_name = "PATH", env = "AUDIT_BACKUP_DIRECTORY")]
     backup_directory: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub(crate) struct ScheduleOptions {
 }
 
 /// What a server does for its backups.
-pub(crate) struct Schedule {
+pub struct Schedule {
     database: DatabaseOptions,
     directory: PathBuf,
     every: Duration,
@@ -53,7 +53,7 @@ pub(crate) struct Schedule {
 
 impl ScheduleOptions {
     /// The schedule, if there is a directory. The caller has opened the state directory.
-    pub(crate) fn schedule(&self, database: &DatabaseOptions) -> anyhow::Result<Option<Schedule>> {
+    pub fn schedule(&self, database: &DatabaseOptions) -> anyhow::Result<Option<Schedule>> {
         let Some(directory) = &self.backup_directory else {
             return Ok(None);
         };
@@ -278,17 +278,15 @@ fn is_id(text: &str) -> bool {
 }
 
 /// The thread that makes backups.
-pub(crate) struct BackupWorker {
+pub struct BackupWorker {
     /// The thread stops when this is dropped.
     stop: mpsc::Sender<()>,
     stopped: mpsc::Receiver<()>,
 }
 
 impl BackupWorker {
-    pub(crate) fn start(
-        service: &Arc<AuditLog>,
-        schedule: Option<Schedule>,
-    ) -> std::io::Result<Option<Self>> {
+    /// Starts the thread, if there is a schedule.
+    pub fn start(service: &Arc<AuditLog>, schedule: Option<Schedule>) -> std::io::Result<Option<Self>> {
         let Some(schedule) = schedule else {
             return Ok(None);
         };
@@ -304,7 +302,7 @@ impl BackupWorker {
     }
 
     /// Stops the thread, or leaves its backup unfinished.
-    pub(crate) fn stop(self) {
+    pub fn stop(self) {
         drop(self.stop);
         let wait = Duration::from_secs(STOP_SECONDS_MAX);
         if self.stopped.recv_timeout(wait) == Err(mpsc::RecvTimeoutError::Timeout) {

@@ -1,9 +1,9 @@
 //! Opens the service with the settings of the command line.
 
-use crate::arguments::{DatabaseOptions, ServiceOptions, WebhookOptions};
 use crate::clock_watch::WatchedClock;
 use crate::head_keys::NodeKeys;
 use crate::key_sources::hash_key;
+use crate::options::{DatabaseOptions, ServiceOptions, WebhookOptions};
 use anyhow::Context;
 use audit_app::{
     AddressPolicy, AuditLog, KeyRing, Sender, SenderOptions, Settings, SignerMemory, StreamLimits,
@@ -20,12 +20,12 @@ use std::time::Duration;
 const STATE_DIRECTORY: &str = "audit-data";
 
 impl DatabaseOptions {
-    pub(crate) fn url(&self) -> anyhow::Result<DatabaseUrl> {
+    pub fn url(&self) -> anyhow::Result<DatabaseUrl> {
         self.database_url.parse().context("--database-url")
     }
 
     /// The encryption keys of this process.
-    pub(crate) fn keys(&self) -> anyhow::Result<&KeyRing> {
+    pub fn keys(&self) -> anyhow::Result<&KeyRing> {
         self.encryption.keys()
     }
 
@@ -42,12 +42,12 @@ impl DatabaseOptions {
     }
 
     /// The file of what this node has signed.
-    pub(crate) fn signer_file(&self) -> anyhow::Result<PathBuf> {
+    pub fn signer_file(&self) -> anyhow::Result<PathBuf> {
         self.state_file(".signed")
     }
 
     /// The file of the id in the names of this node's backups.
-    pub(crate) fn backup_id_file(&self) -> anyhow::Result<PathBuf> {
+    pub fn backup_id_file(&self) -> anyhow::Result<PathBuf> {
         self.state_file(".backup-id")
     }
 
@@ -65,14 +65,14 @@ impl DatabaseOptions {
     }
 
     /// What this node has signed, for a process that signs.
-    pub(crate) fn signer(&self) -> anyhow::Result<Arc<SignerMemory>> {
+    pub fn signer(&self) -> anyhow::Result<Arc<SignerMemory>> {
         let signer = SignerMemory::open(&self.signer_file()?).context("--state-directory")?;
         Ok(Arc::new(signer))
     }
 }
 
 impl ServiceOptions {
-    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+    pub fn settings(&self) -> anyhow::Result<Settings> {
         let limit = |events: u64| Some(events).filter(|events| *events > 0);
         let keys = self.hash_keys.keys()?;
         Ok(Settings {
@@ -94,12 +94,12 @@ impl ServiceOptions {
     }
 
     /// The read replica.
-    pub(crate) fn replica(&self) -> anyhow::Result<Option<DatabaseUrl>> {
+    pub fn replica(&self) -> anyhow::Result<Option<DatabaseUrl>> {
         let url = self.replica_url.as_deref().map(str::parse);
         url.transpose().context("--replica-url")
     }
 
-    pub(crate) fn store(&self) -> StoreOptions {
+    pub fn store(&self) -> StoreOptions {
         StoreOptions {
             queue: QueueLimits {
                 jobs_max: self.write_queue_jobs_max,
@@ -116,7 +116,7 @@ impl ServiceOptions {
 }
 
 impl WebhookOptions {
-    pub(crate) fn addresses(&self) -> AddressPolicy {
+    pub fn addresses(&self) -> AddressPolicy {
         match self.webhook_allow_private {
             true => AddressPolicy::AllowPrivate,
             false => AddressPolicy::Public,
@@ -124,7 +124,7 @@ impl WebhookOptions {
     }
 
     /// `others` with the settings of these options.
-    pub(crate) fn settings(&self, others: Settings) -> Settings {
+    pub fn settings(&self, others: Settings) -> Settings {
         Settings {
             webhook_addresses: self.addresses(),
             ..others
@@ -132,7 +132,7 @@ impl WebhookOptions {
     }
 
     /// The sender of webhook deliveries.
-    pub(crate) fn sender(&self) -> anyhow::Result<Sender> {
+    pub fn sender(&self) -> anyhow::Result<Sender> {
         let mut options = SenderOptions::new(concat!("audit-server/", env!("CARGO_PKG_VERSION")));
         options.policy = self.addresses();
         if let Some(path) = &self.webhook_ca_file {
@@ -147,7 +147,7 @@ impl WebhookOptions {
 const COMMAND_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a command opens the store: with so many sessions for queries, at most.
-pub(crate) fn command_store(readers_max: u32) -> StoreOptions {
+pub fn command_store(readers_max: u32) -> StoreOptions {
     StoreOptions {
         readers_max,
         session_wait: COMMAND_PATIENCE,
@@ -157,12 +157,12 @@ pub(crate) fn command_store(readers_max: u32) -> StoreOptions {
 }
 
 /// Opens the service for an administration command, which reads and writes a few rows.
-pub(crate) fn open_to_administer(database: &DatabaseOptions) -> anyhow::Result<Arc<AuditLog>> {
+pub fn open_to_administer(database: &DatabaseOptions) -> anyhow::Result<Arc<AuditLog>> {
     open_to_administer_with(database, Settings::default())
 }
 
 /// [`open_to_administer`] with these settings.
-pub(crate) fn open_to_administer_with(
+pub fn open_to_administer_with(
     database: &DatabaseOptions,
     settings: Settings,
 ) -> anyhow::Result<Arc<AuditLog>> {
@@ -170,7 +170,7 @@ pub(crate) fn open_to_administer_with(
 }
 
 /// Opens the service.
-pub(crate) fn open(
+pub fn open(
     database: &DatabaseOptions,
     settings: Settings,
     store: StoreOptions,
@@ -181,7 +181,7 @@ pub(crate) fn open(
 }
 
 /// Opens the service with these encryption keys.
-pub(crate) fn open_with_keys(
+pub fn open_with_keys(
     database: &DatabaseOptions,
     encryption: KeyRing,
     settings: Settings,

@@ -1,6 +1,6 @@
 //! `audit-server index`: verifies the index of filter values and search words.
 
-use crate::arguments::{DatabaseOptions, Output};
+use crate::options::{DatabaseOptions, Output};
 use anyhow::Context;
 use audit_app::{CellDatabase, cells_of_deployment};
 use audit_cli::{is_broken_pipe, over_events, print_error};
@@ -18,8 +18,9 @@ const EXIT_INCONCLUSIVE: u8 = 2;
 /// Findings printed. The rest is counted.
 const PRINTED_FINDINGS_MAX: usize = 20;
 
+/// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum IndexCommand {
+pub enum IndexCommand {
     /// Verify the index against the stored events, in the database. Changes nothing, and runs beside servers.
     ///
     /// Exit code 0: every event is in the index under its values and words, or in the backlog. 1: the index is damaged or
@@ -27,15 +28,17 @@ pub(crate) enum IndexCommand {
     Verify(VerifyOptions),
 }
 
+/// The options of the command.
 #[derive(Debug, Args)]
-pub(crate) struct VerifyOptions {
+pub struct VerifyOptions {
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
     database: DatabaseOptions,
 }
 
-pub(crate) fn run(command: &IndexCommand) -> anyhow::Result<ExitCode> {
+/// Runs the command.
+pub fn run(command: &IndexCommand) -> anyhow::Result<ExitCode> {
     let IndexCommand::Verify(options) = command;
     // Monitoring watches the exit code and must tell a damaged index from a network failure.
     verify(options).or_else(|error| {
@@ -62,7 +65,7 @@ fn verify(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
 }
 
 /// The indexes of a deployment, compared with their events.
-pub(crate) struct VerifiedIndex {
+pub struct VerifiedIndex {
     cells: Vec<VerifiedCell>,
     seconds: f64,
 }

@@ -1,0 +1,323 @@
+//! The options that several commands share. Every option that configures has an environment variable; arguments of a single command have
+//! none.
+//!
+//! docs/configuration.md documents all of it. `documentation.rs` of the program compares the two.
+
+use crate::anchor_options::AnchorOptions;
+use crate::backup::schedule::ScheduleOptions;
+use crate::key_sources::{EncryptionOptions, HashKeyOptions};
+use crate::otlp_options::OtlpOptions;
+use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
+use audit_http::PublicUrl;
+use audit_transport::listener::ListenAddress;
+use audit_verifier::PolicyOptions;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Kept as text: an error of the command-line parser would repeat a mistyped URL with its password.
+#[derive(Clone, Debug, Args)]
+pub struct DatabaseOptions {
+    /// Database: sqlite:PATH or postgres://USER@HOST/DATABASE.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "AUDIT_DATABASE_URL",
+        default_value = "sqlite:audit-data/audit.db",
+        hide_env_values = true
+    )]
+    pub database_url: String,
+    /// Directory of the files that must not be in the database; by default the one of an SQLite database, or audit-data.
+    #[arg(long, value_name = "PATH", env = "AUDIT_STATE_DIR")]
+    pub state_directory: Option<PathBuf>,
+    /// File of the key that authenticates the heads of the logs, the same on every node; by default it is in the
+    /// database, encrypted with the encryption key, or without one in the state directory.
+    #[arg(long, value_name = "PATH", env = "AUDIT_HEAD_KEY_FILE")]
+    pub head_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub encryption: EncryptionOptions,
+}
+
+/// The options of the command.
+#[derive(Debug, Args)]
+pub struct ServiceOptions {
+    #[command(flatten)]
+    pub hash_keys: HashKeyOptions,
+    /// Live events that a project on the free plan may store per UTC day; 0 for no limit.
+    #[arg(
+        long,
+        value_name = "N",
+        env = "AUDIT_DAILY_LIMIT_FREE",
+        default_value_t = 1_000
+    )]
+    pub daily_limit_free: u64,
+    /// Live events that a project on the pro plan may store per UTC day; 0 for no limit.
+    #[arg(
+        long,
+        value_name = "N",
+        env = "AUDIT_DAILY_LIMIT_PRO",
+        default_value_t = 1_000_000
+    )]
+    pub daily_limit_pro: u64,
+    /// Live events that a project on the enterprise plan may store per UTC day; 0 for no limit.
+    #[arg(
+        long,
+        value_name = "N",
+        env = "AUDIT_DAILY_LIMIT_ENTERPRISE",
+        default_value_t = 0
+    )]
+    pub daily_limit_enterprise: u64,
+    /// Requests to anonymous streams per client address and minute; 0 for no limit.
+    #[arg(long, value_name = "N", env = "AUDIT_STREAM_REQUESTS_PER_MINUTE", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub stream_requests_per_minute: u32,
+    /// New anonymous streams per client address and UTC day; 0 for no limit.
+    #[arg(
+        long,
+        value_name = "N",
+        env = "AUDIT_STREAM_NEW_PER_DAY",
+        default_value_t = 10
+    )]
+    pub stream_new_per_day: u64,
+    /// Events per anonymous stream and UTC day; 0 for no limit.
+    #[arg(
+        long,
+        value_name = "N",
+        env = "AUDIT_STREAM_EVENTS_PER_DAY",
+        default_value_t = 100
+    )]
+    pub stream_events_per_day: u64,
+    /// Events per anonymous stream in total; 0 for no limit.
+    #[arg(
+        long,
+        value_name = "N",
+        env = "AUDIT_STREAM_EVENTS_TOTAL",
+        default_value_t = 500
+    )]
+    pub stream_events_total: u64,
+    /// Requests in the write queue. When it is full, the response is 503.
+    #[arg(long, value_name = "N", env = "AUDIT_WRITE_QUEUE_JOBS_MAX", default_value_t = 12_288, value_parser = positive)]
+    pub write_queue_jobs_max: usize,
+    /// MiB of events in the write queue.
+    #[arg(long, value_name = "N", env = "AUDIT_WRITE_QUEUE_MIB_MAX", default_value_t = 18, value_parser = positive)]
+    pub write_queue_mib_max: usize,
+    /// How long a request waits for its commit. After that, the response is 503.
+    #[arg(long, value_name = "N", env = "AUDIT_WRITE_TIMEOUT_SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub write_timeout_seconds: u64,
+    /// Calendar months in which an idempotency key is known, the month of the repeat included; 0 for as long as the event is kept.
+    #[arg(
+        long,
+        value_name = "N",
+        env = "AUDIT_IDEMPOTENCY_WINDOW_MONTHS",
+        default_value_t = 3
+    )]
+    pub idempotency_window_months: u16,
+    /// Database connections for queries.
+    #[arg(long, value_name = "N", env = "AUDIT_READERS_MAX", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub readers_max: u32,
+    /// Store the addresses from which keys send events, for `key trace`: on or off.
+    #[arg(long, value_name = "STATE", env = "AUDIT_SENDER_ADDRESSES", default_value = "on", value_parser = on_or_off, action = clap::ArgAction::Set)]
+    pub sender_addresses: bool,
+    /// URL of a standby of the database, for queries. PostgreSQL only.
+    #[arg(long, value_name = "URL", env = "AUDIT_REPLICA_URL", hide_env_values = true)]
+    pub replica_url: Option<String>,
+    /// Database connections for writing, on PostgreSQL.
+    #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_WRITERS", default_value_t = 2, value_parser = positive)]
+    pub postgres_writers: usize,
+    /// Groups into which projects are divided on PostgreSQL, each with an index of its own. Fixed when the first project is
+    /// created; 16 if not given.
+    #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_GROUPS", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    pub postgres_groups: Option<u16>,
+}
+
+/// The options of the command.
+#[derive(Debug, Default, Args)]
+pub struct WebhookOptions {
+    /// Allow webhooks to loopback, private and other special addresses.
+    #[arg(long, value_name = "BOOL", env = "AUDIT_WEBHOOK_ALLOW_PRIVATE", default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub webhook_allow_private: bool,
+    /// CA certificates (PEM) that are trusted for webhook receivers, in addition to the public ones.
+    #[arg(long, value_name = "PATH", env = "AUDIT_WEBHOOK_CA_FILE")]
+    pub webhook_ca_file: Option<PathBuf>,
+}
+
+/// Options of the HTTP interface.
+#[derive(Debug, Args)]
+pub struct HttpOptions {
+    /// Address and port to listen on, or `unix:PATH` for a Unix socket; port 0 picks a free port.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "AUDIT_LISTEN",
+        default_value = "127.0.0.1:8080"
+    )]
+    pub listen: ListenAddress,
+    /// File with the server's certificate and those of the authorities above it (PEM): the server speaks HTTPS.
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "AUDIT_TLS_CERTIFICATE",
+        requires = "tls_key"
+    )]
+    pub tls_certificate: Option<PathBuf>,
+    /// File with the private key of the certificate (PEM, not encrypted).
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "AUDIT_TLS_KEY",
+        requires = "tls_certificate"
+    )]
+    pub tls_key: Option<PathBuf>,
+    /// Another address, or `unix:PATH`, for /metrics, /healthz and /readyz over plain HTTP. --listen then has no /metrics.
+    #[arg(long, value_name = "ADDRESS", env = "AUDIT_METRICS_LISTEN")]
+    pub metrics_listen: Option<ListenAddress>,
+    /// Anonymous streams: on, or off, which removes their routes.
+    #[arg(long, value_name = "STATE", env = "AUDIT_STREAMS", default_value = "on", action = clap::ArgAction::Set, value_parser = on_or_off)]
+    pub streams: bool,
+    /// Origins whose web pages may read events with a viewer token, such as `https://app.example.com`; all by default.
+    #[arg(long, value_name = "LIST", env = "AUDIT_CORS_ORIGINS", value_delimiter = ',')]
+    pub cors_origins: Vec<String>,
+    /// Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, such as `10.0.0.0/8`, and `unix` for every client
+    /// of a Unix socket; none by default.
+    #[arg(long, value_name = "LIST", env = "AUDIT_TRUSTED_PROXIES", value_delimiter = ',', value_parser = proxy)]
+    pub trusted_proxies: Vec<Proxy>,
+    /// Sustained requests per second of one credential, on each node; 0 for no limit.
+    #[arg(long, value_name = "N", env = "AUDIT_RATE_LIMIT_PER_SECOND", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub rate_limit_per_second: u32,
+    /// Requests of one credential in a burst; the value of --rate-limit-per-second by default.
+    #[arg(long, value_name = "N", env = "AUDIT_RATE_LIMIT_BURST", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub rate_limit_burst: Option<u32>,
+    /// Threads that serve requests; one per processor by default.
+    #[arg(long, value_name = "N", env = "AUDIT_HTTP_WORKERS", value_parser = positive)]
+    pub http_workers: Option<usize>,
+    /// How long the server goes on after SIGTERM before it stops to accept connections: /readyz is 503, and every response closes its
+    /// connection. As long as a load balancer needs to notice.
+    #[arg(long, value_name = "N", env = "AUDIT_DRAIN_SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=3_600))]
+    pub drain_seconds: u64,
+    /// Serve the start page, the portal, the console and the viewer component: on or off.
+    #[arg(long, value_name = "STATE", env = "AUDIT_PAGES", default_value = "on", action = clap::ArgAction::Set, value_parser = on_or_off)]
+    pub pages: bool,
+    /// URL at which clients reach the server, such as `https://audit.example.com`, for links to the portal. By default the scheme
+    /// that a trusted proxy reports, otherwise that of --listen, and the host of the request: behind a proxy, set it.
+    #[arg(long, value_name = "URL", env = "AUDIT_PUBLIC_URL")]
+    pub public_url: Option<PublicUrl>,
+    /// Origins whose pages may show the portal in a frame, such as `https://app.example.com`; none by default.
+    #[arg(
+        long,
+        value_name = "LIST",
+        env = "AUDIT_PORTAL_FRAME_ANCESTORS",
+        value_delimiter = ','
+    )]
+    pub portal_frame_ancestors: Vec<String>,
+}
+
+/// Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proxy {
+    /// Those of a network.
+    Network(ipnet::IpNet),
+    /// Every client of a Unix socket.
+    Unix,
+}
+
+/// Options of the log.
+#[derive(Debug, Args)]
+pub struct LogOptions {
+    /// Form of the log on standard error: text, or json for one JSON object per line.
+    #[arg(long, value_name = "FORMAT", env = "AUDIT_LOG_FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Options of the metrics.
+#[derive(Debug, Args)]
+pub struct MetricsOptions {
+    /// Projects with metrics of their own: the busiest ones. 0 for none.
+    #[arg(long, value_name = "N", env = "AUDIT_PROJECT_METRICS", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=100))]
+    pub project_metrics: u16,
+}
+
+/// The options of the command.
+#[derive(Debug, Args)]
+pub struct SelfAuditOptions {
+    /// Whether changes of keys, rules, webhooks and the like are events in the logs of their projects: on or off. The first
+    /// command on a new database decides, and each start of a server.
+    #[arg(long, value_name = "STATE", env = "AUDIT_SELF_AUDIT", default_value = "on", value_parser = on_or_off, action = clap::ArgAction::Set)]
+    pub self_audit: bool,
+}
+
+/// The options of the command.
+#[derive(Debug, Args)]
+pub struct ServeOptions {
+    #[command(flatten)]
+    pub logging: LogOptions,
+    #[command(flatten)]
+    pub http: HttpOptions,
+    #[command(flatten)]
+    pub webhooks: WebhookOptions,
+    #[command(flatten)]
+    pub policy: PolicyOptions,
+    #[command(flatten)]
+    pub signing: SigningProgramOptions,
+    #[command(flatten)]
+    pub signing_before: ProgramBeforeOptions,
+    #[command(flatten)]
+    pub database: DatabaseOptions,
+    #[command(flatten)]
+    pub service: ServiceOptions,
+    #[command(flatten)]
+    pub self_audit: SelfAuditOptions,
+    #[command(flatten)]
+    pub anchors: AnchorOptions,
+    #[command(flatten)]
+    pub backups: ScheduleOptions,
+    #[command(flatten)]
+    pub metrics: MetricsOptions,
+    #[command(flatten)]
+    pub otlp: OtlpOptions,
+    /// How long a log takes events while it cannot be signed. After that, the response is 503.
+    #[arg(long, value_name = "N", env = "AUDIT_UNSIGNED_SECONDS_MAX", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub unsigned_seconds_max: u64,
+}
+
+/// The form of the output.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A network, a single address, or `unix`.
+fn proxy(text: &str) -> Result<Proxy, String> {
+    let text = text.trim();
+    if text == "unix" {
+        return Ok(Proxy::Unix);
+    }
+    let single = || text.parse::<std::net::IpAddr>().map(ipnet::IpNet::from);
+    text.parse()
+        .or_else(|_| single())
+        .map(Proxy::Network)
+        .map_err(|_| "must be a network such as 10.0.0.0/8, an address, or unix".to_owned())
+}
+
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("must be on or off".to_owned()),
+    }
+}
+
+/// A number of at least one, for clap.
+pub fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("must be a whole number from 1".to_owned()),
+    }
+}
