@@ -1,6 +1,7 @@
 //! The commands of the program. The options of each are beside what runs it.
 
 use crate::manual::{CompletionsOptions, ManOptions};
+use audit_cli::logging::LogFormat;
 use audit_operations::administration::{OrganizationCommand, ProjectCommand, ViewerSecretCommand};
 use audit_operations::backup::{BackupOptions, RestoreOptions};
 use audit_operations::cells::CellsCommand;
@@ -11,7 +12,7 @@ use audit_operations::import::ImportOptions;
 use audit_operations::index::IndexCommand;
 use audit_operations::keys::{KeyCommand, MasterKeyCommand};
 use audit_operations::ledger::LogCommand;
-use audit_operations::options::{HttpOptions, LogFormat, LogOptions, ServeOptions};
+use audit_operations::options::{HttpOptions, ServeOptions};
 use audit_operations::schema::SchemaOptions;
 use audit_operations::secrets::SecretsCommand;
 use audit_verifier::check::CheckOptions;
@@ -77,7 +78,7 @@ pub(crate) enum Command {
     /// completed.
     Doctor(Box<DoctorOptions>),
     /// Run a witness: it cosigns the checkpoints of logs that only grow, without seeing their events.
-    Witness(WitnessCommand),
+    Witness(WitnessOptions),
     /// Ask a running server whether it serves. Exit code 0: its status is 2xx. 1: it is not, or there is no response within 2 s.
     Health(HealthOptions),
     /// Print every route of the HTTP interface.
@@ -106,20 +107,12 @@ pub(crate) enum DatabaseCommand {
     Copy(CopyOptions),
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct WitnessCommand {
-    #[command(flatten)]
-    pub(crate) logging: LogOptions,
-    #[command(flatten)]
-    pub(crate) options: WitnessOptions,
-}
-
 impl Command {
     /// The form of the log. Only servers have an option for it.
     pub(crate) fn log_format(&self) -> LogFormat {
         match self {
             Self::Serve(options) => options.logging.log_format,
-            Self::Witness(command) => command.logging.log_format,
+            Self::Witness(options) => options.log_format(),
             _ => LogFormat::Text,
         }
     }

@@ -1,28 +1,25 @@
 //! `audit-server`: runs, administers and audits the audit log service, and imports events.
 //!
-//! The other crates take wall-clock time, the randomness of ids and secrets, and settings as arguments: `audit-cli` and `arguments.rs` read
-//! them.
+//! The other crates take wall-clock time, the randomness of ids and secrets, and settings as arguments: `audit-cli` reads the first
+//! two, the options of commands the third.
 
 mod arguments;
 mod demo;
 #[cfg(test)]
 mod documentation;
-mod logging;
 mod manual;
 mod otlp;
 mod serve;
 mod witnesses;
 
 use arguments::{Arguments, Command, DatabaseCommand};
-use audit_cli::{is_broken_pipe, print_error};
-use audit_operations::options::LogFormat;
+use audit_cli::logging::{self, LogFormat};
+use audit_cli::{is_broken_pipe, make_files_private, name_program, print_error};
 use audit_operations::{
     administration, backup, cells, copy, doctor, health, import, index, keys, ledger, schema, secrets,
 };
 use audit_verifier::check;
 use clap::Parser;
-use rustix::fs::Mode;
-use rustix::process::umask;
 use std::process::ExitCode;
 
 /// Most memory of an event is allocated by one thread and freed by another.
@@ -30,6 +27,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    name_program("audit-server");
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse_command_line(&error),
@@ -52,7 +50,7 @@ fn main() -> ExitCode {
         Command::Restore(options) => backup::restore(&options),
         Command::Check(options) => check::run(&options),
         Command::Doctor(options) => doctor::run(&options),
-        Command::Witness(command) => audit_witness::run(&command.options),
+        Command::Witness(options) => audit_witness::run(&options),
         Command::Routes => administration::routes(),
         Command::Org(command) => administration::organizations(&command),
         Command::Project(command) => administration::projects(&command),
@@ -73,12 +71,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Sets the umask to 077, so that files of this process and its children are private. What others may read gets its permissions
-/// where it is created.
-fn make_files_private() {
-    umask(Mode::from_raw_mode(0o077));
 }
 
 /// Help and version go to standard output as clap renders them, an error to standard error as one line.

@@ -1,6 +1,7 @@
 //! `audit-verify`: the commands of an auditor, without the service.
 
-use audit_cli::{is_broken_pipe, print_error};
+use audit_cli::logging::{self, LogFormat};
+use audit_cli::{is_broken_pipe, make_files_private, name_program, print_error};
 use audit_verifier::EXIT_INCONCLUSIVE;
 use audit_verifier::audit::{self, AuditOptions};
 use audit_verifier::check::{self, CheckOptions};
@@ -37,21 +38,44 @@ enum Command {
     Witness(WitnessOptions),
 }
 
+impl Command {
+    /// The form of the log. Only servers have an option for it.
+    fn log_format(&self) -> LogFormat {
+        match self {
+            #[cfg(feature = "witness")]
+            Self::Witness(options) => options.log_format(),
+            _ => LogFormat::Text,
+        }
+    }
+
+    /// The exit code of an error: of a server, or of a check that could not be completed.
+    const fn failure(&self) -> u8 {
+        match self {
+            #[cfg(feature = "witness")]
+            Self::Witness(_) => 1,
+            _ => EXIT_INCONCLUSIVE,
+        }
+    }
+}
+
 fn main() -> ExitCode {
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
-    let outcome = match Arguments::parse().command {
-        Command::Audit(options) => audit::run(&options),
-        Command::Compare(options) => compare::run(&options),
-        Command::Check(options) => check::run(&options),
+    name_program("audit-verify");
+    let command = Arguments::parse().command;
+    logging::start(command.log_format());
+    make_files_private();
+    let outcome = match &command {
+        Command::Audit(options) => audit::run(options),
+        Command::Compare(options) => compare::run(options),
+        Command::Check(options) => check::run(options),
         #[cfg(feature = "witness")]
-        Command::Witness(options) => audit_witness::run(&options),
+        Command::Witness(options) => audit_witness::run(options),
     };
     match outcome {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             print_error(&format!("{error:#}"));
-            ExitCode::from(EXIT_INCONCLUSIVE)
+            ExitCode::from(command.failure())
         }
     }
 }

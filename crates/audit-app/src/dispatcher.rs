@@ -19,9 +19,10 @@ pub use results::DeliveryStatistics;
 pub(crate) use wake::Wake;
 
 use crate::error::Result;
+use crate::secrets;
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::AuditLog;
-use crate::webhooks::{WEBHOOKS_MAX, Webhook, open_url};
+use crate::webhooks::{WEBHOOKS_MAX, Webhook};
 use audit_domain::{ProjectId, Timestamp};
 use audit_secrets::KeyRing;
 use audit_store::{ConfigurationVersion, LeasedDelivery, LedgerId, ReadyWebhook, StoreError};
@@ -315,7 +316,8 @@ impl Dispatcher {
                 let step = result.write_gone(configurator)?;
                 let after = configurator.webhook(project_id, &result.webhook_id)?;
                 let event = match (before, after) {
-                    (Some(before), Some(after)) if before != after => {
+                    // Its URL may have been encrypted again meanwhile.
+                    (Some(before), Some(after)) if before.enabled != after.enabled => {
                         let (before, after) = (Webhook::open(&before, &keys)?, Webhook::open(&after, &keys)?);
                         ServiceEvent::webhook(Some(&before), Some(&after))
                     }
@@ -397,7 +399,8 @@ const fn is_temporary(error: &StoreError) -> bool {
 
 fn waiting(ready: ReadyWebhook, keys: &KeyRing) -> Waiting {
     // Only to group webhooks by host. The attempt checks whether the URL opens and the address is allowed.
-    let url = open_url(&ready.url, keys, &ready.webhook_id).ok();
+    let place = secrets::of_webhook_url(&ready.webhook_id, &ready.project_id);
+    let url = secrets::open_text(&ready.url, keys, place).ok();
     let url = url.and_then(|url| WebhookUrl::parse(&url, AddressPolicy::AllowPrivate).ok());
     let host = url.map_or_else(|| ready.webhook_id.clone(), |url| url.host().to_owned());
     Waiting {

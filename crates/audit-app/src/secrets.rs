@@ -14,7 +14,7 @@ use crate::log::is_elsewhere;
 use crate::self_audit::SELF_AUDIT;
 use crate::service::AuditLog;
 use audit_domain::Timestamp;
-use audit_secrets::{KeyRing, OpenError, Place, Secret};
+use audit_secrets::{KeyRing, OpenError, Place, Secret, Zeroizing};
 use audit_store::{Deployment, SecretRow, StoredSecret};
 
 /// A secret that the service generates for itself, in the table `secrets`.
@@ -106,9 +106,10 @@ pub fn head_key_place() -> Place {
     ServiceSecret::HeadKey.place()
 }
 
-/// The place of the URL of a webhook.
-pub(crate) fn of_webhook_url(webhook_id: &str) -> Place {
-    Place::new("webhooks", "url", [webhook_id])
+/// The place of the URL of a webhook. With its project: otherwise who writes the database could give the project of another
+/// organization a webhook of his own.
+pub(crate) fn of_webhook_url(webhook_id: &str, project_id: &str) -> Place {
+    Place::new("webhooks", "url", [webhook_id, project_id])
 }
 
 /// Opens a stored secret.
@@ -133,7 +134,22 @@ fn place_of(stored: &StoredSecret) -> Option<Place> {
         SecretRow::Service(name) => Some(of_service(name)),
         SecretRow::Viewer(kid) => Some(of_viewers(kid)),
         SecretRow::Webhook(id, number) => Some(of_webhook(id, *number)),
-        SecretRow::WebhookUrl(id) => Some(of_webhook_url(id)),
+        SecretRow::WebhookUrl(id, project_id) => Some(of_webhook_url(id, project_id)),
+    }
+}
+
+/// Opens what a row has, and checks that it has the form that the row needs: text, or the length of a [`Secret`].
+fn open_row(stored: &StoredSecret, keys: &KeyRing, place: &Place) -> Result<Zeroizing<Vec<u8>>, OpenError> {
+    let opened = keys.open(&stored.secret, place)?;
+    let is_right = match stored.row {
+        SecretRow::WebhookUrl(..) => std::str::from_utf8(&opened).is_ok(),
+        SecretRow::Service(_) | SecretRow::Viewer(_) | SecretRow::Webhook(..) => {
+            opened.len() == Secret::BYTES
+        }
+    };
+    match is_right {
+        true => Ok(opened),
+        false => Err(OpenError::Damaged),
     }
 }
 
@@ -149,7 +165,7 @@ impl AuditLog {
         let stored = self.store.query(|reader| reader.stored_secrets())?;
         for secret in &stored {
             if let Some(place) = place_of(secret) {
-                let opened = keys.open(&secret.secret, &place);
+                let opened = open_row(secret, keys, &place);
                 opened.map_err(|error| SecretFailure { place, error })?;
             }
         }

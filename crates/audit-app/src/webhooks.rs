@@ -22,7 +22,7 @@ const WEBHOOK_SECRETS_MAX: usize = 10;
 pub struct Webhook {
     /// Its id.
     pub id: WebhookId,
-    /// The URL that alerts are sent to.
+    /// The URL that alerts are sent to. Empty if what is stored cannot be decrypted.
     pub url: String,
     /// Whether alerts are sent.
     pub enabled: bool,
@@ -45,7 +45,11 @@ impl Webhook {
         let damaged = |_| AppError::from(StoreError::Damaged { what: "webhook id" });
         Ok(Self {
             id: row.id.parse().map_err(damaged)?,
-            url: open_url(&row.url, keys, &row.id)?,
+            url: open_url(row, keys).unwrap_or_else(|error| {
+                // It can still be listed, disabled, given another URL, and deleted.
+                log::error!("webhook {} has no readable URL: {error}", row.id);
+                String::new()
+            }),
             enabled: row.enabled,
             created_at: Timestamp::from_micros(row.created_at),
             secret: None,
@@ -59,8 +63,8 @@ impl Webhook {
 }
 
 /// Decrypts the URL of a webhook.
-pub(crate) fn open_url(stored: &[u8], keys: &KeyRing, webhook_id: &str) -> Result<String> {
-    secrets::open_text(stored, keys, secrets::of_webhook_url(webhook_id))
+pub(crate) fn open_url(row: &WebhookRow, keys: &KeyRing) -> Result<String> {
+    secrets::open_text(&row.url, keys, secrets::of_webhook_url(&row.id, &row.project_id))
 }
 
 /// Decrypts a secret of a webhook.
@@ -142,7 +146,10 @@ impl AuditLog {
         let now = self.clock.now();
         let id = WebhookId::new(now, self.entropy.bytes()).to_string();
         let row = WebhookRow {
-            url: self.sealed(url.as_bytes(), &secrets::of_webhook_url(&id)),
+            url: self.sealed(
+                url.as_bytes(),
+                &secrets::of_webhook_url(&id, &project_id.to_string()),
+            ),
             id,
             project_id: project_id.to_string(),
             enabled,
@@ -190,7 +197,8 @@ impl AuditLog {
             if new_url.is_none() && enabled == before.enabled {
                 return Ok(Changed::nothing(before));
             }
-            let seal = |url: String| keys.seal(url.as_bytes(), &secrets::of_webhook_url(&row.id), nonce);
+            let place = secrets::of_webhook_url(&row.id, &row.project_id);
+            let seal = |url: String| keys.seal(url.as_bytes(), &place, nonce);
             let changed = WebhookRow {
                 url: new_url.map_or_else(|| row.url.clone(), seal),
                 enabled,

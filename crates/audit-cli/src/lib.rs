@@ -2,6 +2,7 @@
 //! randomness of the system, which every other crate takes as arguments.
 
 pub mod client;
+pub mod logging;
 mod print;
 mod progress;
 mod retry;
@@ -9,7 +10,7 @@ pub mod small_file;
 mod system;
 pub mod testing;
 
-pub use print::{is_broken_pipe, print_error, printable, printable_lines};
+pub use print::{is_broken_pipe, name_program, print_error, printable, printable_lines};
 pub use progress::over_events;
 pub use retry::LOG_INCONSISTENT;
-pub use system::{SystemClock, SystemEntropy};
+pub use system::{SystemClock, SystemEntropy, make_files_private};

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::path::Path;
+use std::sync::OnceLock;
 
 /// Whether a terminal shows the character as something else than itself.
 fn is_active(character: char) -> bool {
@@ -42,14 +42,20 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Prints one line on standard error, after the name by which the program was started.
+static PROGRAM: OnceLock<&'static str> = OnceLock::new();
+
+/// Names the program, for its errors. Its `main` calls this first.
+pub fn name_program(name: &'static str) {
+    PROGRAM.get_or_init(|| name);
+}
+
+/// Prints one line on standard error, after the name of the program.
 pub fn print_error(message: &str) {
-    let program = std::env::args_os().next().unwrap_or_default();
-    let program = Path::new(&program).file_name().unwrap_or_default();
+    let program = PROGRAM.get().copied().unwrap_or("audit");
     let line = message.replace('\n', " ");
     let line = printable(&line);
     // A closed standard error cannot be reported anywhere.
-    writeln!(std::io::stderr(), "{}: {line}", program.display()).ok();
+    writeln!(std::io::stderr(), "{program}: {line}").ok();
 }
 
 /// Whether the reader of the output has closed it, as in `audit-server routes | head`.

@@ -1,8 +1,16 @@
 //! The operating system's clock and random generator, as the arguments that every other crate takes.
 
 use audit_domain::{Clock, Entropy, Timestamp};
+use rustix::fs::Mode;
+use rustix::process::umask;
 use std::cell::Cell;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Sets the umask to 077, so that files of this process and its children are private. What others may read gets its permissions
+/// where it is created.
+pub fn make_files_private() {
+    umask(Mode::from_raw_mode(0o077));
+}
 
 /// The operating system's clock.
 pub struct SystemClock;

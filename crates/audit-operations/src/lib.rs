@@ -13,7 +13,7 @@
 )]
 
 pub mod administration;
-pub mod anchor_options;
+mod anchor_options;
 pub mod backup;
 pub mod cells;
 mod clock_watch;
@@ -32,7 +32,7 @@ mod programs;
 pub mod schema;
 pub mod secrets;
 pub mod service;
-pub mod signing_program;
+mod signing_program;
 
 /// A lower limit of open files is reported: 512 are for the database and outgoing connections, and as many for clients.
 pub const OPEN_FILES_MIN: u64 = 1_024;

@@ -8,10 +8,11 @@ use crate::backup::schedule::ScheduleOptions;
 use crate::key_sources::{EncryptionOptions, HashKeyOptions};
 use crate::otlp_options::OtlpOptions;
 use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
+use audit_cli::logging::LogOptions;
 use audit_http::PublicUrl;
 use audit_transport::listener::ListenAddress;
 use audit_verifier::PolicyOptions;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 
 /// Kept as text: an error of the command-line parser would repeat a mistyped URL with its password.
@@ -216,22 +217,6 @@ pub enum Proxy {
     Network(ipnet::IpNet),
     /// Every client of a Unix socket.
     Unix,
-}
-
-/// Options of the log.
-#[derive(Debug, Args)]
-pub struct LogOptions {
-    /// Form of the log on standard error: text, or json for one JSON object per line.
-    #[arg(long, value_name = "FORMAT", env = "AUDIT_LOG_FORMAT", default_value = "text")]
-    pub log_format: LogFormat,
-}
-
-/// The form of the log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    #[default]
-    Text,
-    Json,
 }
 
 /// Options of the metrics.

@@ -36,3 +36,4 @@ pub use place::Place;
 pub use ring::{KeyRing, RepeatedKey};
 pub use sealed::{Form, NONCE_BYTES, OpenError};
 pub use secret::{Secret, SecretText};
+pub use zeroize::Zeroizing;

@@ -170,7 +170,7 @@ impl Database {
         }
     }
 
-    /// How many sessions of the server this process has opened; `None` on SQLite, whose sessions are lost with the process.
+    /// How many sessions of pools and writers this process has opened; `None` on SQLite, whose sessions are lost with the process.
     pub(crate) fn sessions(&self) -> Option<u64> {
         match self {
             Self::Sqlite(_) => None,

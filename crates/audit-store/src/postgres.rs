@@ -231,7 +231,7 @@ impl Database {
         self.shared.place.url()
     }
 
-    /// How many sessions this process has opened.
+    /// How many sessions of pools and writers this process has opened.
     pub(crate) fn sessions(&self) -> u64 {
         self.shared.place.sessions()
     }
@@ -249,6 +249,7 @@ impl Database {
 
     fn session(&self, purpose: Purpose) -> Result<PostgresSession> {
         let (mut connection, location) = self.shared.place.connect(purpose)?;
+        self.shared.place.note_session();
         let is_standby = connection::is_standby(&mut connection)?;
         let has_failed = Arc::default();
         connection::note_failures(&mut connection, &has_failed);

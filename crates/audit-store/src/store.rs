@@ -451,8 +451,8 @@ impl Store {
         self.database.cell_url(None).is_some()
     }
 
-    /// Changes when a session of the database is replaced. The database may have gone back to an earlier state then: a server that
-    /// fails over, or is restored, ends all sessions.
+    /// Changes when a pool or a writer opens a session of the database, as it does after one was lost. The database may have gone back to
+    /// an earlier state then: a server that fails over, or is restored, ends all sessions.
     pub fn generation(&self) -> u64 {
         self.database.sessions().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! `audit-server log audit`: an auditor outside of the server, which trusts nothing but its API key and its state file.
+//! An auditor outside of the server, which trusts nothing but its API key and its state file.
 //!
 //! An audit
 //!
@@ -20,6 +20,7 @@ mod tenants;
 
 use crate::{Age, EXIT_INCONSISTENT, PolicyOptions};
 use anyhow::{Context, anyhow};
+use audit_cli::printable;
 use audit_domain::{Environment, ProjectId};
 use audit_ledger::{ConsistencyProof, Follower, Frontier, Origin, SignedCheckpoint};
 use clap::Args;
@@ -99,7 +100,7 @@ pub fn run(options: &AuditOptions) -> anyhow::Result<ExitCode> {
         }
         Err(Failure::Inconclusive(error)) => return Err(error),
     };
-    writeln!(std::io::stdout(), "{line}")?;
+    writeln!(std::io::stdout(), "{}", printable(&line))?;
     Ok(code)
 }
 

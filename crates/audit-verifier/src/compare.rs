@@ -5,6 +5,7 @@ use crate::audit::server::LogServer;
 use crate::audit::state::State;
 use crate::audit::{AuditResult, Failure, consistency_proof};
 use anyhow::{Context, anyhow};
+use audit_cli::printable;
 use audit_ledger::{HistoryError, VerifierKey, key_successors};
 use clap::Args;
 use std::io::Write;
@@ -38,7 +39,7 @@ pub fn run(options: &CompareOptions) -> anyhow::Result<ExitCode> {
         }
         Err(Failure::Inconclusive(error)) => return Err(error),
     };
-    writeln!(std::io::stdout(), "{line}")?;
+    writeln!(std::io::stdout(), "{}", printable(&line))?;
     Ok(code)
 }
 

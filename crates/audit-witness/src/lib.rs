@@ -14,6 +14,7 @@ use actix_web::rt::time::timeout;
 use actix_web::{App, Error, FromRequest, HttpRequest, HttpResponse, web};
 use anyhow::Context;
 use audit_cli::SystemClock;
+use audit_cli::logging::{LogFormat, LogOptions};
 use audit_cli::small_file;
 use audit_domain::Clock;
 use audit_ledger::{AddCheckpoint, KeyName, KeyRotation, VerifierKey, WitnessError, key_successors};
@@ -44,6 +45,8 @@ const SHUTDOWN_SECONDS_MAX: u64 = 5;
 /// The command line of a witness.
 #[derive(Debug, Args)]
 pub struct WitnessOptions {
+    #[command(flatten)]
+    logging: LogOptions,
     /// Address and port to listen on; port 0 picks a free port.
     #[arg(
         long,
@@ -88,6 +91,13 @@ pub struct WitnessOptions {
         default_value = "10000"
     )]
     logs_max: NonZeroUsize,
+}
+
+impl WitnessOptions {
+    /// The form of the log.
+    pub const fn log_format(&self) -> LogFormat {
+        self.logging.log_format
+    }
 }
 
 /// Serves until a signal ends it.

@@ -8,6 +8,7 @@ use audit_tests::{Database, DatabaseKind, Subscription, on_both_databases, serve
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
 use sha2::Sha256;
 use std::collections::BTreeSet;
 
@@ -16,6 +17,8 @@ on_both_databases! {
     no_column_of_the_database_has_a_secret_after_a_key_was_introduced,
     a_secret_in_the_place_of_another_is_refused,
     a_secret_in_plain_text_in_place_of_an_encrypted_one_is_refused,
+    a_secret_of_another_length_is_refused,
+    a_webhook_whose_url_cannot_be_decrypted_is_managed_as_before,
     who_writes_the_database_forges_no_viewer_token,
     without_a_key_secrets_are_in_plain_text,
 }
@@ -215,6 +218,7 @@ fn a_secret_in_the_place_of_another_is_refused(kind: DatabaseKind) {
         .master
         .rotate_secret(&deployment.subscription.webhook);
     server.command_line(&["viewer-secret", "rotate"]).success();
+    let other = deployment.organization().create_project("other");
     stop(server);
     let of = |table: &str, row: &str| format!("(SELECT secret FROM {table} WHERE {row})");
     let swaps = [
@@ -250,7 +254,58 @@ fn a_secret_in_the_place_of_another_is_refused(kind: DatabaseKind) {
             assert_refused(&database, "belongs to another place");
         });
     }
+    // Nor does a webhook lead away the alerts of another project.
+    let move_to = |project: &str| database.execute(&format!("UPDATE webhooks SET project_id = '{project}'"));
+    move_to(&other);
+    assert_refused(&database, "belongs to another place");
+    move_to(&deployment.organization().project_id);
     stop(start(&database, WITH_OLD));
+}
+
+fn a_secret_of_another_length_is_refused(kind: DatabaseKind) {
+    let database = on_both(kind);
+    let server = start(&database, &[]);
+    Deployment::on(&server);
+    stop(server);
+    for table in ["secrets", "viewer_secrets", "webhook_secrets"] {
+        let row = match table {
+            "secrets" => "name = 'cursor_key'",
+            _ => "TRUE",
+        };
+        let short = database.blob(&plain(&[7; 31]));
+        with_replaced(&database, (table, row), &short, || {
+            let refused = serve_refused(&database, &[]);
+            assert!(refused.contains("is damaged"), "{refused}");
+        });
+    }
+}
+
+fn a_webhook_whose_url_cannot_be_decrypted_is_managed_as_before(kind: DatabaseKind) {
+    let database = on_both(kind);
+    let server = start(&database, WITH_OLD);
+    let mut deployment = Deployment::on(&server);
+    let master = &deployment.subscription.master;
+    let path = format!(
+        "/alerts/webhooks/{}",
+        deployment.subscription.webhook["id"].as_str().expect("an id")
+    );
+    let url = deployment.subscription.receiver.url(Subscription::PATH);
+    let broken = database.blob(&[3; 60]);
+    database.execute(&format!("UPDATE webhooks SET url = {broken}"));
+    let listed = master.get("/alerts/webhooks").send().expect_status(200);
+    assert_eq!(listed.list("webhooks")[0]["url"], "");
+    let change = |body: Value| master.patch(&path).json(body).send().expect_status(200);
+    assert_eq!(change(json!({"enabled": false}))["webhook"]["enabled"], false);
+    change(json!({"enabled": true, "url": url}));
+    deployment.assert_works();
+    database.execute(&format!("UPDATE webhooks SET url = {broken}"));
+    deployment
+        .subscription
+        .master
+        .delete(&path)
+        .send()
+        .expect_status(200);
+    stop(server);
 }
 
 /// The stored form of a secret without an encryption key.

@@ -143,7 +143,7 @@ fn send(
     now: Timestamp,
 ) -> Result<Outcome, TooManyLookups> {
     let webhook = &leased.webhook;
-    let url = open_url(&webhook.url, &service.settings.encryption, &webhook.id);
+    let url = open_url(webhook, &service.settings.encryption);
     let made = url.and_then(|url| Ok((url, message(service, leased, now)?)));
     let (url, (body, signature)) = match made {
         Ok(made) => made,

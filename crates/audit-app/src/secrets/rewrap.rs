@@ -1,6 +1,6 @@
 //! `secrets rewrap`: seals every stored secret with the present encryption key.
 
-use super::{SecretFailure, ServiceSecret, place_of};
+use super::{SecretFailure, ServiceSecret, open_row, place_of};
 use crate::error::Result;
 use crate::service::AuditLog;
 use audit_secrets::{Form, KeyRing};
@@ -53,7 +53,7 @@ impl AuditLog {
         let Some(place) = place_of(&before) else {
             return Ok(());
         };
-        let secret = match keys.open(&before.secret, &place) {
+        let secret = match open_row(&before, keys, &place) {
             Ok(secret) => secret,
             Err(error) => {
                 done.failed.push(SecretFailure { place, error });

@@ -1,6 +1,6 @@
 //! `secrets status`: how every secret is stored.
 
-use super::place_of;
+use super::{open_row, place_of};
 use crate::error::{AppError, Result};
 use crate::verify::cells_of_deployment;
 use audit_secrets::{Form, KeyId, KeyRing, Place};
@@ -47,7 +47,7 @@ pub fn secrets_status(url: &DatabaseUrl, keys: &KeyRing) -> Result<Vec<SecretSta
             };
             Some(SecretStatus {
                 cell: cell.name.clone(),
-                opens: keys.open(&secret.secret, &place).is_ok(),
+                opens: open_row(secret, keys, &place).is_ok(),
                 place,
                 state,
             })

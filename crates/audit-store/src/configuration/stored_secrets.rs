@@ -14,8 +14,8 @@ pub enum SecretRow {
     Viewer(String),
     /// Signs the deliveries of a webhook: its id, and the number of the secret.
     Webhook(String, i64),
-    /// The URL of a webhook, by the id of the webhook. Its path is often all that protects a receiver.
-    WebhookUrl(String),
+    /// The URL of a webhook: the ids of the webhook and of its project. Its path is often all that protects a receiver.
+    WebhookUrl(String, String),
 }
 
 /// A secret as it is stored.
@@ -60,9 +60,9 @@ impl Reader<'_> {
             ))
             .load(self.session())?;
         // Of deleted ones too: their rows stay until their deliveries are removed.
-        let urls: Vec<(String, Vec<u8>)> = webhooks::table
+        let urls: Vec<(String, String, Vec<u8>)> = webhooks::table
             .order(webhooks::id)
-            .select((webhooks::id, webhooks::url))
+            .select((webhooks::id, webhooks::project_id, webhooks::url))
             .load(self.session())?;
         let stored = |row, secret| StoredSecret { row, secret };
         let of_service = of_service.into_iter();
@@ -73,7 +73,7 @@ impl Reader<'_> {
         let of_webhooks =
             of_webhooks.map(|(id, number, secret)| stored(SecretRow::Webhook(id, number), secret));
         let urls = urls.into_iter();
-        let urls = urls.map(|(id, url)| stored(SecretRow::WebhookUrl(id), url));
+        let urls = urls.map(|(id, project, url)| stored(SecretRow::WebhookUrl(id, project), url));
         Ok(of_service
             .chain(of_viewers)
             .chain(of_webhooks)
@@ -109,7 +109,7 @@ impl Writer<'_> {
                 let update = diesel::update(row).set(webhook_secrets::secret.eq(after));
                 update.execute(self.session())?
             }
-            SecretRow::WebhookUrl(id) => {
+            SecretRow::WebhookUrl(id, _) => {
                 let row = webhooks::table.find(id).filter(webhooks::url.eq(present));
                 let update = diesel::update(row).set(webhooks::url.eq(after));
                 update.execute(self.session())?

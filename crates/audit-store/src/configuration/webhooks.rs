@@ -157,8 +157,10 @@ impl Configurator<'_, ProjectId> {
             .find(&before.id)
             .filter(webhooks::project_id.eq(self.owner().to_string()));
         self.change_if_found(|session| {
+            // A URL that stays may be encrypted again meanwhile.
+            let url = (before.url != after.url).then(|| webhooks::url.eq(&after.url));
             diesel::update(row)
-                .set((webhooks::url.eq(&after.url), webhooks::enabled.eq(after.enabled)))
+                .set((url, webhooks::enabled.eq(after.enabled)))
                 .execute(session)?;
             // Nodes cache which webhooks are enabled. They read the URL for every attempt.
             Ok(before.enabled != after.enabled)

@@ -28,6 +28,9 @@ pub struct ReadyWebhook {
     /// The webhook.
     #[diesel(sql_type = Text)]
     pub webhook_id: String,
+    /// Its project.
+    #[diesel(sql_type = Text)]
+    pub project_id: String,
     /// The organization of its project.
     #[diesel(sql_type = Text)]
     pub organization_id: String,
@@ -84,7 +87,7 @@ const READY_WEBHOOKS: &str = "\
         SELECT (SELECT next.webhook_id FROM webhook_deliveries AS next \
                 WHERE next.stage = 'ready' AND next.webhook_id > found.webhook_id ORDER BY next.webhook_id LIMIT 1) \
         FROM found WHERE found.webhook_id IS NOT NULL) \
-    SELECT webhooks.id AS webhook_id, projects.organization_id AS organization_id, webhooks.url AS url, \
+    SELECT webhooks.id AS webhook_id, projects.id AS project_id, projects.organization_id AS organization_id, webhooks.url AS url, \
            (SELECT first.due_at FROM webhook_deliveries AS first \
             WHERE first.stage = 'ready' AND first.webhook_id = found.webhook_id ORDER BY first.due_at LIMIT 1) AS due_at, \
            (webhooks.enabled AND webhooks.deleted_at IS NULL AND organizations.plan <> 'free') AS is_in_use \

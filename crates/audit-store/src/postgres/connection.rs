@@ -10,7 +10,7 @@ use diesel::sql_types::{Bool, Nullable, Text};
 use diesel::{Connection, PgConnection, QueryResult, QueryableByName, RunQueryDsl, sql_query};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Which plans PostgreSQL makes of the statements that a session repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +66,9 @@ const IDLE_INDEX_TRANSACTION_TIMEOUT_MS: u32 = 10_000;
 /// How long the connection of the node that writes the index may be idle: a node that hangs loses the lock. The node sends a
 /// statement every second. Needs PostgreSQL 14; older versions detect only a lost network connection.
 const IDLE_INDEXER_TIMEOUT_MS: u32 = 10_000;
-/// How long a command that needs the database for itself waits until sessions that write have ended.
-const UNUSED_TIMEOUT_MS: u32 = 3_000;
+/// How long a command that needs the database for itself looks whether sessions that write have ended, and how often.
+const UNUSED_WAIT: Duration = Duration::from_secs(3);
+const UNUSED_PAUSE: Duration = Duration::from_millis(100);
 /// How long a node that starts waits for another one that migrates.
 const MIGRATION_LOCK_TIMEOUT_MS: u32 = 60_000;
 
@@ -229,30 +230,38 @@ fn session_start_max(url: &str) -> Duration {
 /// The advisory lock of the sessions that write to this schema, as an expression. Each holds it shared until it ends.
 const WRITERS_LOCK: &str = "x'6175647700000000'::bigint + current_schema()::regnamespace::oid::bigint";
 
-/// Fails while another process has a session that writes to this schema. Waits a moment: the server ends the sessions of a process that
-/// has just exited, or of this one, when it notices that they are closed.
+/// Fails while another process has a session that writes to this schema. Looks again for a moment: the server ends the sessions of a
+/// process that has just exited, or of this one, when it notices that they are closed. A lock that waits would hold up new sessions of
+/// running servers.
 pub(crate) fn require_unused(url: &str) -> Result<()> {
     #[derive(QueryableByName)]
     struct Holders {
+        #[diesel(sql_type = Bool)]
+        is_free: bool,
         #[diesel(sql_type = Nullable<Text>)]
         addresses: Option<String>,
     }
     let mut connection = connect(url, Purpose::Migrate)?;
-    connection.batch_execute(&format!("SET lock_timeout = {UNUSED_TIMEOUT_MS}"))?;
-    let locked = connection.batch_execute(&format!("SELECT pg_advisory_lock({WRITERS_LOCK})"));
-    if locked.is_ok() {
-        return Ok(());
+    let query = format!(
+        "SELECT pg_try_advisory_lock({WRITERS_LOCK}) AS is_free, \
+             (SELECT string_agg(DISTINCT coalesce(host(client_addr), 'this machine'), ', ') FROM pg_locks \
+              JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted \
+              AND (classid::bigint << 32) + objid::bigint = {WRITERS_LOCK}) AS addresses"
+    );
+    let deadline = Instant::now() + UNUSED_WAIT;
+    loop {
+        let found: Holders = sql_query(&query).get_result(&mut connection)?;
+        if found.is_free {
+            return Ok(());
+        }
+        if Instant::now() >= deadline {
+            let addresses = found.addresses.unwrap_or_default();
+            return Err(StoreError::InUse(format!(
+                "processes on these machines write to the database: {addresses}; stop the servers"
+            )));
+        }
+        std::thread::sleep(UNUSED_PAUSE);
     }
-    let found: Holders = sql_query(format!(
-        "SELECT string_agg(DISTINCT coalesce(host(client_addr), 'this machine'), ', ') AS addresses FROM pg_locks \
-             JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted \
-             AND (classid::bigint << 32) + objid::bigint = {WRITERS_LOCK}"
-    ))
-    .get_result(&mut connection)?;
-    Err(StoreError::InUse(format!(
-        "processes on these machines write to the database: {}; stop the servers",
-        found.addresses.unwrap_or_default()
-    )))
 }
 
 /// The settings of a session. The timeouts end hanging locks, statements and transactions, so that other nodes continue.

@@ -41,6 +41,7 @@ pub(crate) struct Place {
     url: String,
     /// None before the first look-up.
     known: Mutex<Option<Known>>,
+    /// Sessions of pools and writers that this process has opened.
     sessions: AtomicU64,
 }
 
@@ -65,7 +66,12 @@ impl Place {
         &self.url
     }
 
-    /// How many sessions this process has opened.
+    /// Counts a session of a pool or a writer.
+    pub(crate) fn note_session(&self) {
+        self.sessions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many sessions of pools and writers this process has opened.
     pub(crate) fn sessions(&self) -> u64 {
         self.sessions.load(Ordering::Relaxed)
     }
@@ -87,9 +93,7 @@ impl Place {
                 connection::connect_planned(&url, purpose, Plans::Custom)
             }
         };
-        let connection = connected?;
-        self.sessions.fetch_add(1, Ordering::Relaxed);
-        Ok((connection, location))
+        Ok((connected?, location))
     }
 
     /// Whether the tables are where a session was connected to.

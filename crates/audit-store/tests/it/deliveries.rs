@@ -4,7 +4,7 @@ use crate::{NOW, create_project, open};
 use audit_domain::{OrganizationId, Plan, ProjectId, Timestamp};
 use audit_store::{
     AfterAttempt, AttemptRow, ConfigurationVersion, Configurator, DELIVERY_PENDING, DeliveryRow,
-    LeasedDelivery, Store, StoreError, WebhookRow,
+    LeasedDelivery, SecretRow, Store, StoreError, WebhookRow,
 };
 use std::path::Path;
 
@@ -358,6 +358,29 @@ fn a_change_of_a_webhooks_url_keeps_the_version() {
     assert_eq!(fixture.version(), version, "no node caches the URL");
     fixture.enable(&with_other_url, false);
     assert_ne!(fixture.version(), version);
+}
+
+#[test]
+fn a_change_that_keeps_the_url_keeps_it_as_it_was_encrypted_meanwhile() {
+    let fixture = Fixture::new();
+    let read = fixture.add_webhook("a");
+    let rows = fixture
+        .store
+        .read(|reader| reader.stored_secrets())
+        .expect("rows");
+    let url = rows
+        .into_iter()
+        .find(|row| matches!(row.row, SecretRow::WebhookUrl(..)));
+    let url = url.expect("a URL");
+    let replaced = fixture
+        .store
+        .write(move |writer| writer.replace_secret(&url, b"again"));
+    assert!(replaced.expect("a write"));
+    fixture.enable(&read, false);
+    let project_id = fixture.project_id;
+    let row = fixture.store.read(|reader| reader.webhook(project_id, "a"));
+    let row = row.expect("a read").expect("a webhook");
+    assert_eq!((row.url.as_slice(), row.enabled), (b"again".as_slice(), false));
 }
 
 #[test]

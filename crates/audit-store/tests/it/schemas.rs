@@ -54,9 +54,9 @@ fn who_needs_the_database_alone_waits_for_sessions_that_are_ending() {
     assert!(matches!(refused, Err(StoreError::InUse(_))), "{refused:?}");
     thread::scope(|scope| {
         let waiting = scope.spawn(|| require_unused(&url));
-        Deadline::seconds(60).poll("a waiting lock", || {
-            let locks = "pg_locks WHERE locktype = 'advisory' AND NOT granted";
-            (database.count(locks) > 0).then_some(())
+        Deadline::seconds(60).poll("a first look", || {
+            let looks = "pg_stat_activity WHERE query LIKE '%pg_try_advisory_lock%' AND state = 'idle'";
+            (database.count(looks) > 0).then_some(())
         });
         store.close();
         drop(store);

@@ -4,15 +4,31 @@ mod json;
 mod members;
 mod repeats;
 
-use audit_cli::SystemClock;
-use audit_cli::printable;
+use crate::{SystemClock, printable};
 use audit_domain::Clock;
-use audit_operations::options::LogFormat;
+use clap::{Args, ValueEnum};
 use env_logger::{Builder, Env, Logger, WriteStyle};
 use repeats::{LeftOut, Repeats};
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 use std::time::Instant;
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "as the option has them")]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Options of the log.
+#[derive(Debug, Args)]
+pub struct LogOptions {
+    /// Form of the log on standard error: text, or json for one JSON object per line.
+    #[arg(long, value_name = "FORMAT", env = "AUDIT_LOG_FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+}
 
 /// Targets that are never logged, whatever `RUST_LOG` says: their lines contain webhook URLs with tokens, and whole
 /// requests.
@@ -75,12 +91,12 @@ fn is_silent(target: &str) -> bool {
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
 /// The form of the log of this process.
-pub(crate) fn format() -> LogFormat {
+pub fn format() -> LogFormat {
     FORMAT.get().copied().unwrap_or_default()
 }
 
 /// Starts the log with the filter in `RUST_LOG`.
-pub(crate) fn start(format: LogFormat) {
+pub fn start(format: LogFormat) {
     let environment = Env::default().default_filter_or("info");
     let mut builder = Builder::from_env(environment);
     match format {
@@ -120,7 +136,7 @@ fn without_colors(builder: &mut Builder) -> &mut Builder {
 }
 
 /// Writes the error with which the process ends as a line of JSON, whatever `RUST_LOG` says.
-pub(crate) fn write_final_error(message: &str) {
+pub fn write_final_error(message: &str) {
     let time = SystemClock.now().to_string();
     let mut record = log::Record::builder();
     let record = record.level(log::Level::Error).target("audit_server");
