@@ -106,8 +106,8 @@ pub fn head_key_place() -> Place {
     ServiceSecret::HeadKey.place()
 }
 
-/// The place of the URL of a webhook. With its project: otherwise who writes the database could give the project of another
-/// organization a webhook of his own.
+/// The place of the URL of a webhook. The project is part of it, so that a writer of the database cannot move a webhook to a project of
+/// another organization.
 pub(crate) fn of_webhook_url(webhook_id: &str, project_id: &str) -> Place {
     Place::new("webhooks", "url", [webhook_id, project_id])
 }

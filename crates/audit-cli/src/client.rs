@@ -92,7 +92,7 @@ impl Reply {
     }
 
     /// Whether an error response has this code.
-    pub fn has_code(&self, code: &str) -> bool {
+    pub(crate) fn has_code(&self, code: &str) -> bool {
         self.error()["code"] == code
     }
 

@@ -75,7 +75,7 @@ pub enum ViewerSecretCommand {
 }
 
 /// Prints JSON or the lines for people.
-pub fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode> {
+pub(crate) fn print(output: &Output, value: &Value, lines: &str) -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     match output.json {
         true => writeln!(stdout, "{value}")?,

@@ -65,7 +65,7 @@ fn verify(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
 }
 
 /// The indexes of a deployment, compared with their events.
-pub struct VerifiedIndex {
+pub(crate) struct VerifiedIndex {
     cells: Vec<VerifiedCell>,
     seconds: f64,
 }

@@ -184,7 +184,7 @@ impl HashKeyOptions {
 }
 
 /// The key of hashes with this text.
-pub fn hash_key(text: &SecretText) -> HashKey {
+pub(crate) fn hash_key(text: &SecretText) -> HashKey {
     HashKey::new(text.as_str().as_bytes().to_vec())
 }
 

@@ -42,12 +42,12 @@ impl DatabaseOptions {
     }
 
     /// The file of what this node has signed.
-    pub fn signer_file(&self) -> anyhow::Result<PathBuf> {
+    pub(crate) fn signer_file(&self) -> anyhow::Result<PathBuf> {
         self.state_file(".signed")
     }
 
     /// The file of the id in the names of this node's backups.
-    pub fn backup_id_file(&self) -> anyhow::Result<PathBuf> {
+    pub(crate) fn backup_id_file(&self) -> anyhow::Result<PathBuf> {
         self.state_file(".backup-id")
     }
 
@@ -147,7 +147,7 @@ impl WebhookOptions {
 const COMMAND_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a command opens the store: with so many sessions for queries, at most.
-pub fn command_store(readers_max: u32) -> StoreOptions {
+pub(crate) fn command_store(readers_max: u32) -> StoreOptions {
     StoreOptions {
         readers_max,
         session_wait: COMMAND_PATIENCE,
@@ -157,12 +157,12 @@ pub fn command_store(readers_max: u32) -> StoreOptions {
 }
 
 /// Opens the service for an administration command, which reads and writes a few rows.
-pub fn open_to_administer(database: &DatabaseOptions) -> anyhow::Result<Arc<AuditLog>> {
+pub(crate) fn open_to_administer(database: &DatabaseOptions) -> anyhow::Result<Arc<AuditLog>> {
     open_to_administer_with(database, Settings::default())
 }
 
 /// [`open_to_administer`] with these settings.
-pub fn open_to_administer_with(
+pub(crate) fn open_to_administer_with(
     database: &DatabaseOptions,
     settings: Settings,
 ) -> anyhow::Result<Arc<AuditLog>> {
@@ -181,7 +181,7 @@ pub fn open(
 }
 
 /// Opens the service with these encryption keys.
-pub fn open_with_keys(
+pub(crate) fn open_with_keys(
     database: &DatabaseOptions,
     encryption: KeyRing,
     settings: Settings,
