@@ -74,7 +74,7 @@ class Kit(unittest.TestCase):
         self.assert_found("another idempotency key", server.report(stored=body["ids"]))
 
     def test_a_fourth_attempt_is_found(self):
-        server = Server("there_is_no_fourth_attempt")
+        server = Server("a_direct_request_is_retried_too")
         events = keyed(server.events)
         for _ in range(4):
             _, body = server.send(events)
@@ -95,11 +95,26 @@ class Kit(unittest.TestCase):
         self.assert_found("at least 1 s expected", server.report(stored=body["ids"]))
 
     def test_events_that_the_client_forgets_are_found(self):
-        server = Server("there_is_no_fourth_attempt")
+        server = Server("a_third_attempt_succeeds")
+        server.send(keyed(server.events))
+        self.assert_found("3 events were recorded, and the client accounts for 0", server.report())
+
+    def test_another_order_is_found(self):
+        server = Server("after_three_attempts_events_wait_in_the_queue")
         events = keyed(server.events)
         for _ in range(3):
             server.send(events)
-        self.assert_found("3 events were recorded, and the client accounts for 0", server.report())
+        _, body = server.send(events[::-1])
+        self.assert_found("event 1 was stored after event 2", server.report(stored=body["ids"]))
+
+    def test_an_outage_lasts_until_it_is_released(self):
+        server = Server("an_outage_of_the_network_loses_nothing")
+        events = keyed(server.events)
+        for _ in range(5):
+            self.assertEqual(server.send(events), (None, None))
+        server.post("/__release", {})
+        _, body = server.send(events)
+        self.assertEqual(server.report(stored=body["ids"], flushes=[True]), [])
 
     def test_a_resent_event_that_was_stored_is_found(self):
         server = Server("refused_events_of_a_batch_are_reported_and_not_retried")
@@ -130,11 +145,12 @@ class Kit(unittest.TestCase):
         self.assert_found("several claim tokens", problems)
 
     def test_faults_of_the_connection_look_like_faults(self):
-        server = Server("a_network_failure_is_reported_after_three_attempts")
+        server = Server("a_reset_connection_is_retried")
         events = keyed(server.events)
-        for _ in range(3):
+        for _ in range(2):
             self.assertEqual(server.send(events), (None, None))
-        self.assertEqual(server.report(errors=[{"status": None}] * 3), [])
+        _, body = server.send(events)
+        self.assertEqual(server.report(stored=body["ids"]), [])
         server = Server("a_truncated_response_is_retried")
         events = keyed(server.events)
         self.assertEqual(server.send(events), (None, None))

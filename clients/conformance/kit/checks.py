@@ -18,8 +18,8 @@ COUNTS = ("dropped", "raised", "pending")
 def problems(script: Script, outcome: Dict[str, Any]) -> List[str]:
     """What is wrong, in words; empty if the client conforms."""
     found: List[str] = []
-    for check in (requests_are_well_formed, events_are_as_recorded, attempts_are_bounded, requests_are_expected,
-                  waits_are_kept, outcome_is_expected):
+    for check in (requests_are_well_formed, events_are_as_recorded, attempts_are_bounded, order_is_kept,
+                  requests_are_expected, waits_are_kept, outcome_is_expected):
         found += check(script, outcome)
     return found
 
@@ -97,8 +97,19 @@ def attempts_are_bounded(script: Script, _: Dict[str, Any]) -> Iterable[str]:
                 yield f"event {number}: sent again in request {position}, although request {settled[number]} settled it"
         settled.update({number: position for number in request.settled})
     for number, count in attempts.items():
-        if count > limit:
+        if limit != "any" and count > limit:
             yield f"event {number}: {count} attempts, at most {limit}"
+
+
+def order_is_kept(script: Script, _: Dict[str, Any]) -> Iterable[str]:
+    """Events that were recorded one after the other are stored in this order, whatever happened in between."""
+    if script.case["expect"].get("repeats"):
+        return
+    direct = {event["metadata"]["n"] for step in script.case["do"] if step["do"] == "ingest" for event in step["events"]}
+    stored = [number for request in script.requests for number in request.settled if number not in direct]
+    for before, after in zip(stored, stored[1:]):
+        if after < before:
+            yield f"event {after} was stored after event {before}"
 
 
 def requests_are_expected(script: Script, _: Dict[str, Any]) -> Iterable[str]:

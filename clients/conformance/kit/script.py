@@ -49,11 +49,18 @@ class Script:
         except ValueError:
             pass
         with self.changed:
-            position = len(self.requests)
-            request.step = self.steps[position] if position < len(self.steps) else {}
+            request.step = self.next_step()
             self.requests.append(request)
             self.changed.notify_all()
         return request
+
+    def next_step(self) -> Dict[str, Any]:
+        """The response of the case to the next request."""
+        while self.steps and self.steps[0].get("until_release") and self.is_released:
+            self.steps.pop(0)
+        if not self.steps:
+            return {}
+        return self.steps[0] if self.steps[0].get("until_release") else self.steps.pop(0)
 
     def wait(self, count: int, seconds: float) -> bool:
         """Blocks until `count` requests have arrived. False if they have not after `seconds`."""
@@ -61,7 +68,7 @@ class Script:
             return self.changed.wait_for(lambda: len(self.requests) >= count, seconds)
 
     def release(self) -> None:
-        """Answers the requests that are held, and those that would be held."""
+        """Answers the requests that are held, and those that would be held; ends an outage."""
         with self.changed:
             self.is_released = True
             self.changed.notify_all()

@@ -55,7 +55,7 @@ def options(client: Dict[str, Any], base_url: str, spool: Path, outcome: Outcome
     made: Dict[str, Any] = {"base_url": base_url, "on_result": outcome.on_result}
     retry: Dict[str, float] = {}
     for name, value in client.items():
-        if name in ("api_key", "claim_token", "batch_events", "queue_events_max", "overflow"):
+        if name in ("api_key", "claim_token", "batch_events", "queue_events_max", "overflow", "keep_unauthorized"):
             made[name] = value
         elif name == "mode":
             made["stream"] = value == "stream"

@@ -25,11 +25,11 @@ def environment(server: AuditServer, key: str = "") -> "dict[str, str]":
     return {**os.environ, "AUDIT_URL": server.base_url, "AUDIT_KEY": key or server.project_key}
 
 
-def test_the_example_of_the_readme_runs_as_written(own_server: AuditServer) -> None:
+def test_the_example_of_the_readme_runs_as_written(own_server: AuditServer, tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     match = re.search(r"```python\n(.*?)```\n\nIt prints\n\n```text\n(.*?)```", readme, re.DOTALL)
     assert match is not None
-    printed = subprocess.check_output([sys.executable, "-c", match[1]], env=environment(own_server), text=True)
+    printed = subprocess.check_output([sys.executable, "-c", match[1]], env=environment(own_server), cwd=tmp_path, text=True)
     assert printed == match[2]
 
 

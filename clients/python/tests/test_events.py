@@ -4,6 +4,7 @@ import asyncio
 from datetime import datetime, timedelta, timezone
 from typing import Any, Dict, List
 
+import httpx
 import pytest
 from audit_server import AuditServer
 from conftest import event
@@ -98,6 +99,30 @@ def test_feed_and_export_have_all_events(audit: Client, tenant: str) -> None:
     assert sorted(one["metadata"]["n"] for one in audit.events.export(tenant_id=tenant)) == list(range(8))
     csv = b"".join(audit.events.export_csv(tenant_id=tenant)).decode()
     assert len(csv.splitlines()) == 9
+
+
+def test_a_feed_that_is_followed_outlasts_an_outage(tenant: str) -> None:
+    """The service does not respond for two sends of three attempts each; the third is refused for good."""
+    responses = [httpx.Response(200, json={"events": [], "cursor": "c1", "has_more": False})]
+    responses += [httpx.Response(503, json={"error": {"code": "unavailable"}})] * 6
+    responses += [httpx.Response(200, json={"events": [], "cursor": "c2", "has_more": False})]
+    responses += [httpx.Response(401, json={"error": {"code": "invalid_api_key"}})]
+    asked = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.params.get("after"))
+        return responses.pop(0)
+
+    options: Any = {"retry": RetryPolicy(backoff_seconds=0.001), "http_options": {"transport": httpx.MockTransport(respond)}}
+    with Client("http://127.0.0.1:9", "pk_live_x", **options) as audit:
+        pages = audit.events.feed(tenant_id=tenant)
+        assert [next(pages)["cursor"], next(pages)["cursor"]] == ["c1", "c2"]
+        with pytest.raises(ApiError, match="401"):
+            next(pages)
+        assert asked == [None, *["c1"] * 7, "c2"]
+        responses += [httpx.Response(503, json={"error": {"code": "unavailable"}})] * 3
+        with pytest.raises(ApiError, match="503"):
+            next(audit.events.feed(follow=False))
 
 
 def test_errors_are_typed(server: AuditServer, audit: Client) -> None:

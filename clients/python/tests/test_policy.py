@@ -5,7 +5,7 @@ from typing import Optional
 import pytest
 
 from audit_client import ApiError, AuditError, ClientClosed, NetworkError, RetryPolicy
-from audit_client._policy import ATTEMPTS_MAX, concerns_request, is_retryable, stays_in_spool
+from audit_client._policy import ATTEMPTS_MAX, concerns_events, concerns_request, is_retryable, is_temporary
 from audit_client._wire import retry_after
 
 
@@ -14,32 +14,34 @@ def response(status: int, after: Optional[float] = None) -> ApiError:
 
 
 @pytest.mark.parametrize(
-    ("error", "retryable", "stays"),
+    ("error", "retryable", "temporary", "of_events"),
     [
-        (NetworkError("reset"), True, True),
-        (response(500), True, True),
-        (response(503, 1), True, True),
-        (response(429, 1), True, True),
-        (response(429), False, True),
-        (response(400), False, False),
-        (response(401), False, True),
-        (response(403), False, True),
-        (response(404), False, True),
-        (response(307), False, True),
-        (response(409), False, False),
-        (response(410), False, False),
-        (response(413), False, False),
+        (NetworkError("reset"), True, True, False),
+        (response(500), True, True, False),
+        (response(503, 1), True, True, False),
+        (response(408), True, True, False),
+        (response(429, 1), True, True, False),
+        (response(429), False, True, False),
+        (response(400), False, False, True),
+        (response(401), False, False, False),
+        (response(403), False, False, False),
+        (response(404), False, False, False),
+        (response(307), False, False, False),
+        (response(409), False, False, True),
+        (response(410), False, False, True),
+        (response(413), False, False, True),
         # Without the code of the service: a proxy.
-        (ApiError("html", status=400), False, True),
-        (ApiError("html", status=410), False, True),
-        (ApiError("html", status=413), False, False),
-        (ApiError("of one event", code="conflict"), False, False),
-        (ClientClosed("closed"), False, False),
+        (ApiError("html", status=400), False, False, False),
+        (ApiError("html", status=410), False, False, False),
+        (ApiError("html", status=413), False, False, True),
+        (ApiError("of one event", code="conflict"), False, False, True),
+        (ClientClosed("closed"), False, False, True),
     ],
 )
-def test_what_is_tried_again_and_what_stays_in_the_spool(error: AuditError, retryable: bool, stays: bool) -> None:
+def test_what_is_tried_again_now_or_later(error: AuditError, retryable: bool, temporary: bool, of_events: bool) -> None:
     assert is_retryable(error) is retryable
-    assert stays_in_spool(error) is stays
+    assert is_temporary(error) is temporary
+    assert concerns_events(error) is of_events
 
 
 def test_waits_grow_and_differ() -> None:
@@ -55,7 +57,7 @@ def test_retry_after_is_a_lower_bound_up_to_its_limit() -> None:
     assert policy.wait_before_retry(1, response(503, 60)) == 60
     assert policy.wait_before_retry(1, response(503, 60.5)) is None
     assert policy.wait_before_retry(ATTEMPTS_MAX, response(503)) is None
-    assert policy.pause_of_spool(1, response(429, 40_000)) == 60
+    assert policy.told(response(429, 40_000)) == 60
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from audit_server import AuditServer
 from conftest import event
 
-from audit_client import AsyncClient, Client, ClientClosed, NetworkError, QueueFull, Result, RetryPolicy, Spool
+from audit_client import AsyncClient, Client, ClientClosed, NetworkError, NotSent, QueueFull, Result, RetryPolicy, Spool
 from audit_client.spool import SpoolBuffer
 
 NOWHERE = "http://127.0.0.1:9"
@@ -64,6 +64,59 @@ def test_nothing_is_recorded_after_close(tenant: str) -> None:
     assert audit.close() and audit.close()
     with pytest.raises(ClientClosed):
         audit.record(event(tenant))
+
+
+def test_a_service_that_is_away_at_first_costs_no_event(server: AuditServer, tenant: str) -> None:
+    """Without a spool: more than three attempts fail, and the queue keeps what it has."""
+    attempts = threading.Semaphore(0)
+    is_away = threading.Event()
+    is_away.set()
+    direct = httpx.HTTPTransport()
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        if is_away.is_set():
+            attempts.release()
+            raise httpx.ConnectError("connection refused")
+        return direct.handle_request(request)
+
+    options = {"transport": httpx.MockTransport(respond)}
+    results: List[Result] = []
+    with Client(server.base_url, server.project_key, retry=QUICK, on_result=results.append, http_options=options) as audit:
+        for number in range(25):
+            audit.record(event(tenant, metadata={"n": number}))
+        for _ in range(7):
+            assert attempts.acquire(timeout=60)
+        assert not audit.flush(0)
+        assert audit.stats().pending == 25 and results == []
+        is_away.clear()
+        assert audit.flush()
+        assert [result.event["metadata"]["n"] for result in results] == list(range(25))
+        assert len(list(audit.events.query(tenant_id=tenant))) == 25
+    direct.close()
+
+
+def test_what_is_left_at_the_end_is_reported_with_the_event(tenant: str, caplog: pytest.LogCaptureFixture) -> None:
+    results: List[Result] = []
+    audit = Client(NOWHERE, "pk_live_x", retry=QUICK, on_result=results.append)
+    audit.record(event(tenant, metadata={"n": 7}))
+    assert not audit.flush(0.01)
+    assert not audit.close(0)
+    assert [(type(result.error), result.event["metadata"]["n"]) for result in results] == [(NotSent, 7)]
+    assert audit.stats().failed == 1 and audit.stats().pending == 0
+    unheard = Client(NOWHERE, "pk_live_x", retry=QUICK)
+    unheard.record(event(tenant))
+    unheard.close(0)
+    assert "1 events were not stored: the client was closed" in caplog.text
+
+
+def test_the_spool_is_a_path_and_keeps_events_while_the_key_is_refused(server: AuditServer, tenant: str, tmp_path: Path) -> None:
+    with Client(server.base_url, "pk_live_x", retry=QUICK, spool=str(tmp_path)) as audit:
+        audit.record(event(tenant))
+        assert not audit.flush(1)
+    assert audit.stats().pending == 1
+    with Client(server.base_url, server.project_key, spool=tmp_path) as audit:
+        assert audit.flush()
+        assert audit.stats().stored == 1
 
 
 def test_close_with_a_spool_does_not_wait_for_a_server_that_is_away(tmp_path: Path, tenant: str) -> None:

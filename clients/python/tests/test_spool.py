@@ -227,7 +227,7 @@ def test_an_unreachable_server_costs_no_event(server: AuditServer, tmp_path: Pat
         assert not audit.flush(0.1)
         assert audit.stats().pending == 20
     logging.getLogger("audit_client").removeHandler(warned)
-    assert "wait in the spool" in warned.message
+    assert "20 events wait" in warned.message
     results: List[Result] = []
     with Client(server.base_url, server.project_key, spool=Spool(tmp_path), on_result=results.append) as audit:
         assert audit.flush()

@@ -123,16 +123,16 @@ export class AuditClient extends AuditApi implements EventRecorder {
   }
 
   /**
-   * Sends everything that is queued, and waits until the outcome of each event is known. `false` if that took longer than
-   * `deadlineMs` (30,000 if absent); the events stay queued.
+   * Sends what is queued. `true` if every event that was recorded since the last flush is stored. `false` if one was refused or dropped, or still
+   * waits after `deadlineMs` (30,000 if absent); it is sent later. With a longer `Retry-After` it resolves at once.
    */
   flush(options: { readonly deadlineMs?: number | undefined } = {}): Promise<boolean> {
     return this.#recorder.flush(options.deadlineMs);
   }
 
   /**
-   * Takes no more events, sends everything that is queued, and ends requests that take longer than `deadlineMs` (30,000 if absent). `false`
-   * if events are left: `stats().pending` has their number. From memory they are lost, in a spool they wait for the next process.
+   * The same, and takes no more events. Ends requests that take longer than `deadlineMs` (30,000 if absent). What is left waits in a spool for the
+   * next process, without waiting for a service that does not respond; from memory each event is reported to `onFailed`.
    */
   close(options: { readonly deadlineMs?: number | undefined } = {}): Promise<boolean> {
     return this.#recorder.close(options.deadlineMs);

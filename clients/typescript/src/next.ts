@@ -8,10 +8,13 @@ import { additionsTo, type Annotation, type AuditSettings, recordFor } from "./a
 
 export { type Additions, addToAudit, type Annotation, type AuditSettings } from "./annotation.js";
 
+/** A response waits no longer for the log. */
+const FLUSH_DEADLINE_MS = 3000;
+
 /** Settings for all handlers of an application. */
 export interface NextAuditSettings<Request> extends AuditSettings<Request> {
   /**
-   * Waits until the event is sent, not only until it is queued. `true` where the process is frozen or ended after the response, as on most
+   * Waits until the event is sent, 3 s at most, not only until it is queued. `true` where the process is frozen or ended after the response, as on most
    * serverless platforms. `false` if absent.
    */
   readonly flush?: boolean | undefined;
@@ -41,7 +44,7 @@ export function auditNext<Req extends Request = Request>(settings: NextAuditSett
         };
         await recordFor(settings, annotation, request, facts, additionsTo(request));
         if (settings.flush === true) {
-          await settings.client.flush();
+          await settings.client.flush({ deadlineMs: FLUSH_DEADLINE_MS });
         }
       }
     };

@@ -1,8 +1,8 @@
 import type { EventBuffer } from "./buffer.js";
 import { bytesOf, type Entry, entryOf, eventOf, REQUEST_EVENTS_MAX } from "./entry.js";
-import { AuditApiError, AuditError, ClosedError, QueueFullError } from "./errors.js";
+import { AuditError, ClosedError, QueueFullError } from "./errors.js";
 import { asAuditError, deliver, type Outcome } from "./ingest.js";
-import { atLeast, sleep, type Transport } from "./transport.js";
+import { atLeast, isTemporary, sleep, type Transport } from "./transport.js";
 import type { NewEvent } from "./types.js";
 
 /** How recorded events are sent. */
@@ -18,15 +18,20 @@ export interface RecorderOptions {
    * rejects with a {@link QueueFullError}. Dropped and rejected events are counted in `stats().dropped`.
    */
   readonly overflow?: "block" | "drop_newest" | "error" | undefined;
-  /** Milliseconds that `block` waits at most. 30,000 if absent. */
+  /** Milliseconds that `block` waits at most; in an outage they count from its beginning. 30,000 if absent. */
   readonly blockMsMax?: number | undefined;
+  /**
+   * Whether events wait, as in an outage, while the key or the address is refused (401, 403, 404, 3xx, pages of a proxy). If not, each is reported
+   * to `onFailed` at once. `true` with a spool if absent.
+   */
+  readonly keepUnauthorized?: boolean | undefined;
   /** Called for each event that the service has stored. */
   readonly onStored?: ((event: NewEvent, id: string) => void) | undefined;
-  /** Called for each event that was refused, or could not be sent. It is lost, unless the caller records it again. */
+  /** Called for each event that was refused, or was left when the client was closed. It is lost, unless the caller records it again. */
   readonly onFailed?: ((event: NewEvent, error: AuditError) => void) | undefined;
   /** Called for each event that did not enter the queue. */
   readonly onDropped?: ((event: NewEvent) => void) | undefined;
-  /** Called when sending a spool is delayed by an error; the events stay in the spool. */
+  /** Called when sending is delayed by an error; the events stay in the queue or the spool, and are sent again. */
   readonly onDelayed?: ((error: AuditError) => void) | undefined;
 }
 
@@ -34,7 +39,7 @@ export interface RecorderOptions {
 export interface RecorderStats {
   /** Stored by the service. */
   readonly stored: number;
-  /** Refused, or given up after the last retry. */
+  /** Refused, or left when the client was closed. */
   readonly failed: number;
   /** Did not enter the queue. */
   readonly dropped: number;
@@ -62,6 +67,7 @@ export class Recorder {
   readonly #flushIntervalMs: number;
   readonly #waitersMax: number;
   readonly #blockMsMax: number;
+  readonly #keepsUnauthorized: boolean;
   readonly #counts = { stored: 0, failed: 0, dropped: 0 };
   readonly #abort = new AbortController();
   /** Calls of `record` that wait for room. */
@@ -72,13 +78,31 @@ export class Recorder {
   #settledCount = 0;
   /** Everything up to this number is to be sent, however few it is. */
   #sendUpTo = 0;
+  /** Sends that failed one after the other, and when the first of them did. */
+  #failures = 0;
+  #failingSince = 0;
+  /** Before this time nothing is sent, whatever the caller does: the service said so. */
+  #notBefore = 0;
+  /** Ends the pause after a failed send. */
+  #wake: (() => void) | undefined;
+  /** Events that were lost when a flush last told of it. */
+  #toldLost = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending: Promise<void> | undefined;
   /** Called after each settled batch. */
   #progress: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(transport: Transport, path: string, buffer: EventBuffer, options: RecorderOptions) {
+  /**
+   * @param givesUp Whether events whose attempts have failed are reported as failed at once, as the published client of the interface does.
+   */
+  constructor(
+    transport: Transport,
+    path: string,
+    buffer: EventBuffer,
+    options: RecorderOptions,
+    readonly givesUp = false,
+  ) {
     this.#transport = transport;
     this.#path = path;
     this.#buffer = buffer;
@@ -93,6 +117,7 @@ export class Recorder {
     this.#flushIntervalMs = atLeast("flushIntervalMs", options.flushIntervalMs ?? 5000, 0);
     this.#waitersMax = options.queueEventsMax ?? 1000;
     this.#blockMsMax = atLeast("blockMsMax", options.blockMsMax ?? 30_000, 0);
+    this.#keepsUnauthorized = options.keepUnauthorized ?? buffer.isDurable;
     this.#accepted = buffer.pending;
     this.#appended = buffer.pending;
     // What an earlier process left is sent at once.
@@ -165,13 +190,16 @@ export class Recorder {
     }
     this.#sendUpTo = this.#accepted;
     this.#schedule();
+    // Not for every caller again: an application must not stop with the service.
+    const outageMs = this.#failures > 0 ? Date.now() - this.#failingSince : 0;
+    const blockMs = Math.max(0, this.#blockMsMax - outageMs);
     return new Promise((resolve) => {
       const end = (hasRoom: boolean): void => {
         clearTimeout(timer);
         this.#waiters.delete(waiter);
         resolve(hasRoom);
       };
-      const timer = setTimeout(end, Math.min(this.#blockMsMax, TIMER_MS_MAX), false);
+      const timer = setTimeout(end, Math.min(blockMs, TIMER_MS_MAX), false);
       const waiter = { bytes, resolve: end };
       this.#waiters.add(waiter);
     });
@@ -218,22 +246,18 @@ export class Recorder {
   }
 
   async #send(): Promise<void> {
-    for (let failures = 0; this.#isDue() && !this.#abort.signal.aborted; ) {
-      let isDone = false;
+    while (this.#isDue() && !this.#abort.signal.aborted) {
       try {
         const entries = await this.#buffer.oldest(REQUEST_EVENTS_MAX);
         if (entries.length === 0) {
           // Events that were there when they were counted cannot be read any more. The next process counts again.
           throw new AuditError(`${this.#buffer.pending} events of the spool cannot be read`);
         }
-        isDone = await this.#deliver(entries, failures);
+        await this.#deliver(entries);
       } catch (cause) {
         // The disk of the spool. The events are still there, or were never acknowledged.
-        const error = new AuditError("the spool cannot be read or written", { cause });
-        this.#call(() => this.#options.onDelayed?.(error));
-        await sleep(this.#transport.backoffMs(failures), this.#abort.signal);
+        await this.#pause(new AuditError("the spool cannot be read or written", { cause }));
       }
-      failures = isDone ? 0 : failures + 1;
       await this.#admit();
       this.#notify();
     }
@@ -243,48 +267,59 @@ export class Recorder {
     }
   }
 
-  /** Sends some events, and settles them. False if those of a durable buffer have to be sent again. */
-  async #deliver(entries: readonly Entry[], failures: number): Promise<boolean> {
+  /** Sends some events, and settles them. Those that have to be sent again stay, and there is a pause. */
+  async #deliver(entries: readonly Entry[]): Promise<void> {
     let settled = 0;
     const settle = async (entry: Entry, outcome: Outcome): Promise<void> => {
       await this.#note(entry, outcome);
       settled += 1;
     };
-    let wait: number | undefined;
+    let delayed: AuditError | undefined;
     try {
       await deliver(this.#transport, this.#path, entries, settle, this.#abort.signal);
     } catch (caught) {
       if (!this.#abort.signal.aborted) {
         const error = asAuditError(caught);
-        wait = await this.#fail(entries.slice(settled), error, failures, settle);
+        if (!this.givesUp && (isTemporary(error) || this.#keepsUnauthorized)) {
+          delayed = error;
+        } else {
+          for (const entry of entries.slice(settled)) {
+            await settle(entry, { error });
+          }
+        }
       }
     }
     if (settled > 0) {
       await this.#buffer.settle(settled);
       this.#settledCount += settled;
+      this.#failures = 0;
     }
-    if (wait !== undefined) {
-      await sleep(wait, this.#abort.signal);
+    if (delayed !== undefined) {
+      await this.#pause(delayed);
     }
-    return wait === undefined;
   }
 
-  /** After the last retry: from memory the events are lost; in a spool they stay. Returns the wait before they are sent again. */
-  async #fail(
-    entries: readonly Entry[],
-    error: AuditError,
-    failures: number,
-    settle: (entry: Entry, outcome: Outcome) => Promise<void>,
-  ): Promise<number | undefined> {
-    if (this.#buffer.isDurable) {
-      this.#call(() => this.#options.onDelayed?.(error));
-      const retryAfterMs = error instanceof AuditApiError ? (error.retryAfterMs ?? 0) : 0;
-      return Math.max(retryAfterMs, this.#transport.backoffMs(failures));
+  /** Waits after a failed send. A flush ends the wait, but not before a `Retry-After`. */
+  async #pause(error: AuditError): Promise<void> {
+    this.#failingSince = this.#failures === 0 ? Date.now() : this.#failingSince;
+    this.#failures += 1;
+    this.#call(() => this.#options.onDelayed?.(error));
+    if (this.#isClosed && this.#buffer.isDurable) {
+      // The spool keeps the events. Waiting for the service would only hold up the end of the process.
+      this.#abort.abort();
+      return;
     }
-    for (const entry of entries) {
-      await settle(entry, { error });
+    const told = this.#transport.toldMs(error);
+    const wait = this.#transport.pauseMs(this.#failures, error);
+    this.#notBefore = Date.now() + told;
+    this.#notify();
+    await sleep(told, this.#abort.signal);
+    const pause = new AbortController();
+    this.#wake = () => pause.abort();
+    if (!this.#abort.signal.aborted) {
+      await sleep(wait - told, pause.signal);
     }
-    return undefined;
+    this.#wake = undefined;
   }
 
   async #note(entry: Entry, outcome: Outcome): Promise<void> {
@@ -322,13 +357,27 @@ export class Recorder {
 
   /** See `AuditClient.flush`. */
   async flush(deadlineMs = FLUSH_DEADLINE_MS): Promise<boolean> {
+    return this.#isWhole(await this.#flushed(deadlineMs));
+  }
+
+  /** Whether nothing is left, and nothing was lost that no flush has told of. */
+  #isWhole(isSettled: boolean): boolean {
+    const lost = this.#counts.failed + this.#counts.dropped;
+    const isToldAlready = lost === this.#toldLost;
+    this.#toldLost = lost;
+    return isSettled && isToldAlready;
+  }
+
+  /** Whether the outcome of all events is known. False as soon as nothing may be sent before the deadline. */
+  async #flushed(deadlineMs: number): Promise<boolean> {
     const goal = this.#accepted;
     const deadline = Date.now() + deadlineMs;
     this.#sendUpTo = Math.max(this.#sendUpTo, goal);
+    this.#wake?.();
     this.#schedule();
     while (this.#settledCount < goal) {
       const left = deadline - Date.now();
-      if (left <= 0 || this.#abort.signal.aborted) {
+      if (left <= 0 || this.#notBefore >= deadline || this.#abort.signal.aborted) {
         return false;
       }
       await this.#progressWithin(left);
@@ -350,18 +399,35 @@ export class Recorder {
   async close(deadlineMs = FLUSH_DEADLINE_MS): Promise<boolean> {
     const deadline = Date.now() + deadlineMs;
     this.#isClosed = true;
-    let isDone = await this.flush(deadlineMs);
+    // A spool keeps what may not be sent yet.
+    const isHopeless = this.#buffer.isDurable && this.#notBefore > Date.now();
+    let isDone = await this.#flushed(isHopeless ? 0 : deadlineMs);
     while (isDone && this.#waiters.size + this.#accepted > this.#settledCount && Date.now() < deadline) {
-      isDone = await this.flush(deadline - Date.now());
+      isDone = await this.#flushed(deadline - Date.now());
     }
     this.#abort.abort();
+    this.#wake?.();
     clearTimeout(this.#timer);
     this.#timer = undefined;
     for (const waiter of this.#waiters) {
       waiter.resolve(false);
     }
     await this.#sending;
+    const isWhole = this.#isWhole(isDone && this.#buffer.pending === 0);
+    if (!this.#buffer.isDurable) {
+      await this.#reportLeft();
+    }
     await this.#buffer.close();
-    return isDone && this.#buffer.pending === 0;
+    return isWhole;
+  }
+
+  /** The events that are lost with this client, each to `onFailed`. */
+  async #reportLeft(): Promise<void> {
+    const left = await this.#buffer.oldest(this.#buffer.pending);
+    for (const entry of left) {
+      await this.#note(entry, { error: new ClosedError("the client was closed before the event was stored") });
+    }
+    await this.#buffer.settle(left.length);
+    this.#settledCount += left.length;
   }
 }

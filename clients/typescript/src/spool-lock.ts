@@ -107,6 +107,9 @@ async function isHeld(path: string): Promise<boolean> {
   if (holder.pid === process.pid && started === null) {
     return false; // an earlier process with our number, as in a container that was started again
   }
+  if (started === "") {
+    return false; // a zombie: killed, and its parent has not asked for its status yet
+  }
   return started === null || holder.started === null || started === holder.started;
 }
 
@@ -119,13 +122,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The boot and the clock tick at which a process started (Linux); `null` elsewhere. */
+/** The boot and the clock tick at which a process started (Linux); empty of one that has ended and was not waited for; `null` elsewhere. */
 async function startOf(pid: number): Promise<string | null> {
   try {
     const status = await readFile(`/proc/${pid}/stat`, "utf8");
     const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");
-    // Field 22; the second one is a name in parentheses, which may have spaces.
-    return `${boot.trim()} ${status.slice(status.lastIndexOf(")") + 2).split(" ")[19]}`;
+    // From field 3 on; the second one is a name in parentheses, which may have spaces.
+    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" || fields[0] === "X" ? "" : `${boot.trim()} ${fields[19]}`;
   } catch {
     return null;
   }

@@ -56,8 +56,9 @@ interface Write {
   readonly reject: (error: Error) => void;
 }
 
-/** Opens a spool, and finds the events that an earlier process left. Pass it to the client as `spool`. */
-export async function openSpool(options: SpoolOptions): Promise<Spool> {
+/** Opens a spool, by its directory or options, and finds the events that an earlier process left. Pass it to the client as `spool`. */
+export async function openSpool(directoryOrOptions: string | SpoolOptions): Promise<Spool> {
+  const options = typeof directoryOrOptions === "string" ? { directory: directoryOrOptions } : directoryOrOptions;
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   const lock = await acquireLock(options.directory);
   try {

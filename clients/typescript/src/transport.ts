@@ -89,6 +89,16 @@ export class Transport {
     return Math.min(wait, BACKOFF_MS_MAX) * (0.5 + Math.random() / 2);
   }
 
+  /** Milliseconds of `Retry-After`, as far as they are waited for. */
+  toldMs(error: unknown): number {
+    return error instanceof AuditApiError ? Math.min(error.retryAfterMs ?? 0, this.#retryAfterMsMax) : 0;
+  }
+
+  /** Milliseconds before what failed with all attempts is sent again; `failures` counts such sends in a row. */
+  pauseMs(failures: number, error: unknown): number {
+    return Math.max(this.toldMs(error), this.backoffMs(this.#retriesMax + failures));
+  }
+
   /** The JSON of a successful response. */
   async json<T>(call: Call): Promise<T> {
     return this.read(call, (text, status) => parsed<T>(text, status));
@@ -219,6 +229,11 @@ export class Transport {
 /** Whether the server has failed, or was too slow to read the request (408): another attempt may succeed. */
 export function isFailure(status: number): boolean {
   return status >= 500 || status === 408;
+}
+
+/** Whether time can remove the cause of an error: no response of the service, a failure, a limit. */
+export function isTemporary(error: unknown): boolean {
+  return !(error instanceof AuditApiError) || isFailure(error.status) || error.status === 429;
 }
 
 function isRepeatable(call: Call): boolean {

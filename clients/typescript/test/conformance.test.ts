@@ -73,6 +73,7 @@ class Runner {
       flush_interval_ms: (flushIntervalMs: number) => ({ flushIntervalMs }),
       queue_events_max: (queueEventsMax: number) => ({ queueEventsMax }),
       overflow: (overflow: "block" | "drop_newest" | "error") => ({ overflow }),
+      keep_unauthorized: (keepUnauthorized: boolean) => ({ keepUnauthorized }),
       block_ms_max: (blockMsMax: number) => ({ blockMsMax }),
       timeout_ms: (timeoutMs: number) => ({ timeoutMs }),
       backoff_ms: (backoffMs: number) => ({ backoffMs }),

@@ -1,6 +1,7 @@
 // The spool as such: what it survives, and its limits. spool-kill.test.ts kills processes.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -135,6 +136,19 @@ test("a lock of a process that does not live any more is taken over", async () =
   assert.deepEqual(readdirSync(directory).filter((name) => name.startsWith("lock.")), ["lock.8"]);
 });
 
+test("a zombie does not hold a spool", { skip: process.platform !== "linux" ? "only Linux tells" : false }, async () => {
+  // Its parent lives and does not ask for its status, as a supervisor that starts the next process first.
+  const program = "import os,sys\npid = os.fork()\nif pid == 0: os.kill(os.getpid(), 9)\nos.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)\nprint(pid, flush=True)\nsys.stdin.read()";
+  const parent = spawn(process.env["PYTHON"] ?? "python3", ["-c", program], { stdio: ["pipe", "pipe", "inherit"] });
+  const [text] = (await once(parent.stdout, "data")) as [Buffer];
+  const pid = Number(text.toString());
+  assert.ok(process.kill(pid, 0));
+  writeFileSync(join(directory, "lock.7"), JSON.stringify({ pid, started: null }));
+  await opened();
+  parent.stdin.end();
+  await once(parent, "exit");
+});
+
 test("a full spool refuses events as the caller wants it, and refused events are on the disk", async () => {
   const event: NewEvent = { action: "a.b", category: "auth", tenant_id: "t", actor: { id: "u", type: "user" } };
   const refusal = { error: { code: "validation_error", message: "no" }, request_id: "req_x" };
@@ -151,7 +165,7 @@ test("a full spool refuses events as the caller wants it, and refused events are
   assert.equal(await client.record(event), false);
   assert.deepEqual(client.stats(), { stored: 0, failed: 0, dropped: 1, pending: 1 });
   status = 400;
-  assert.equal(await client.close(), true);
+  assert.equal(await client.close(), false, "one was dropped, and one refused");
   assert.equal(client.stats().failed, 1);
   const [line] = readFileSync(join(directory, "refused.jsonl"), "utf8").trim().split("\n") as [string];
   const refused = JSON.parse(line) as { event: NewEvent; error: { code: string } };
@@ -178,6 +192,6 @@ test("an event larger than the spool is refused, and does not block the others",
   release();
   const outcomes = await Promise.allSettled(waiting);
   assert.deepEqual(outcomes.map(({ status }) => status), ["rejected", "fulfilled"]);
-  assert.equal(await client.close(), true);
+  assert.equal(await client.close(), false, "two were dropped");
   assert.deepEqual(client.stats(), { stored: 2, failed: 0, dropped: 2, pending: 0 });
 });

@@ -1,4 +1,4 @@
-//! Prints all events in the order in which they were stored, forever. The cursor on the last line says where to continue.
+//! Prints all events in the order in which they were stored, forever and through outages. The cursor on the last line says where to continue.
 //!
 //! ```sh
 //! cargo run -p audit-client --example follow_feed -- http://127.0.0.1:8080 pk_live_… [CURSOR]
@@ -7,7 +7,6 @@
 #![allow(clippy::print_stdout, reason = "an example prints what it has read")]
 
 use audit_client::{Client, EventQuery};
-use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -15,13 +14,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: follow_feed URL KEY [CURSOR]".into());
     };
     let audit = Client::builder(url).api_key(key).build()?;
-    let mut cursor = arguments.next();
-    loop {
-        let page = audit.feed(&EventQuery::new(), cursor.as_deref(), Duration::from_secs(30))?;
+    for page in audit.follow(EventQuery::new(), arguments.next()) {
+        let page = page?;
         for event in &page.events {
             println!("{}", serde_json::to_string(event)?);
         }
         println!("{}", page.cursor);
-        cursor = Some(page.cursor);
     }
+    Ok(())
 }

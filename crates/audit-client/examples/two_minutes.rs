@@ -6,12 +6,13 @@
     reason = "an example prints, and reads its environment"
 )]
 
-use audit_client::{ActorType, Category, Client, EventQuery, NewEvent};
+use audit_client::{ActorType, Category, Client, EventQuery, NewEvent, Spool};
 use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let audit = Client::builder(std::env::var("AUDIT_URL")?)
         .api_key(std::env::var("AUDIT_KEY")?)
+        .spool(Spool::new("audit-spool"))
         .build()?;
     let actor = ("user_1", ActorType::User);
     let event = NewEvent::builder("user.role.updated", Category::Admin, "acme", actor)
@@ -20,8 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .change("role", "member", "admin")
         .build()?;
     audit.record(event)?;
-    audit.flush(Duration::from_secs(30));
-    for event in audit.events(EventQuery::new().tenant_id("acme").action("user.*")) {
+    println!("stored: {}", audit.flush(Duration::from_secs(30)));
+    for event in audit.events(EventQuery::new().tenant_id("acme").action("user.role.updated")) {
         let event = event?;
         println!("{} by {}", event["action"], event["actor"]["name"]);
     }

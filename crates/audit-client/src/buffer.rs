@@ -93,10 +93,14 @@ impl Buffer {
         }
     }
 
-    /// Releases what the buffer holds. Entries of a spool stay.
-    pub(crate) fn close(&mut self) {
-        if let Self::Spool(spool) = self {
-            spool.close();
+    /// Releases what the buffer holds. Returns the entries that are lost; those of a spool stay.
+    pub(crate) fn close(&mut self) -> Vec<Entry> {
+        match self {
+            Self::Memory { entries, .. } => entries.drain(..).collect(),
+            Self::Spool(spool) => {
+                spool.close();
+                Vec::new()
+            }
         }
     }
 }

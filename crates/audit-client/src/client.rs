@@ -129,7 +129,9 @@ impl Client {
         Call::new("POST", self.shared.ingest_path.clone()).body(body)
     }
 
-    /// Waits until all events that were recorded before are stored or refused. `false` after `max`.
+    /// Sends what waits. `true` if every event that was recorded since the last flush is stored.
+    ///
+    /// `false` if one was refused or dropped, or still waits after `max`; it is sent later. With a longer `Retry-After` it returns at once.
     pub fn flush(&self, max: Duration) -> bool {
         self.shared.recorder.flush(max)
     }
@@ -139,7 +141,8 @@ impl Client {
         Arc::clone(&self.shared.recorder).flushed()
     }
 
-    /// Flushes and ends the recording of this client and its clones. `false` if events are left: lost in memory, kept in a spool.
+    /// Flushes and ends the recording of this client and its clones, with the same result. What is left stays in a spool, or is reported as
+    /// [`Error::NotSent`].
     pub fn close(&self, max: Duration) -> bool {
         self.shared.recorder.close(max)
     }

@@ -32,8 +32,8 @@ pub enum Error {
     /// The client was closed and takes no more events.
     #[error("the client is closed")]
     Closed,
-    /// The client was closed before the event was sent.
-    #[error("the client was closed before the event was sent")]
+    /// The client was closed before the event was stored.
+    #[error("the client was closed before the event was stored")]
     NotSent,
     /// The spool cannot be used or written. An event for which this error was returned is not safe on the disk.
     #[error("the spool: {0}")]

@@ -41,7 +41,7 @@ pub use policy::RetryPolicy;
 pub use proof::{
     Completeness, verify_checkpoint, verify_completeness, verify_consistency, verify_proof, verify_receipt,
 };
-pub use reading::{EventQuery, FeedPage};
+pub use reading::{EventQuery, FeedPage, Follow};
 pub use recorder::{Overflow, Recorded, Stats};
 pub use spool::Spool;
 pub use verifiable_log::Log;

@@ -38,10 +38,14 @@ impl RetryPolicy {
         (told <= self.retry_after_max).then(|| self.wait(attempt - 1, seed).max(told))
     }
 
-    /// The wait before spooled events are tried again, after `rounds` failed times three attempts.
-    pub(crate) fn pause_of_spool(&self, rounds: usize, error: &Error, seed: u64) -> Duration {
-        let told = told(error).unwrap_or_default().min(self.retry_after_max);
-        self.wait(rounds + ATTEMPTS_MAX - 1, seed).max(told)
+    /// The wait before what failed `failures` times, each time with all attempts, is sent again.
+    pub(crate) fn pause(&self, failures: usize, error: &Error, seed: u64) -> Duration {
+        self.wait(failures + ATTEMPTS_MAX - 1, seed).max(self.told(error))
+    }
+
+    /// The time of `Retry-After`, as far as it is waited for.
+    pub(crate) fn told(&self, error: &Error) -> Duration {
+        told(error).unwrap_or_default().min(self.retry_after_max)
     }
 
     /// The wait number `index`, from 0. Jitter keeps clients that failed together from returning together.
@@ -62,15 +66,16 @@ fn told(error: &Error) -> Option<Duration> {
     error.api()?.retry_after
 }
 
-/// 5xx, no or no readable response, a 408, and a 429 that says when.
+/// Whether another attempt is made at once: not after a 429 that does not say when.
 fn is_retryable(error: &Error) -> bool {
+    is_temporary(error) && (error.status() != Some(429) || told(error).is_some())
+}
+
+/// Whether time can remove the cause: 5xx, 408, 429, and no or no readable response.
+pub(crate) fn is_temporary(error: &Error) -> bool {
     match error {
         Error::Network { .. } => true,
-        Error::Api(error) => match error.status {
-            Some(408 | 500..) => true,
-            Some(429) => error.retry_after.is_some(),
-            _ => false,
-        },
+        Error::Api(error) => matches!(error.status, Some(408 | 429 | 500..)),
         _ => false,
     }
 }
@@ -80,20 +85,19 @@ pub(crate) fn is_known_unsent(error: &Error) -> bool {
     matches!(error, Error::Network { is_unsent: true, .. }) || error.status() == Some(429)
 }
 
-/// Whether spooled events wait after this error, because an operator or time can remove its cause.
+/// Whether the events themselves were refused, so that nobody can remove the cause.
 ///
-/// That is so for everything but the refusal of the events themselves: a key can be replaced (401, 403), an address corrected
-/// (3xx, 404), a limit ends (429). A response without a code is not one of the service but, for example, of a proxy that is configured
-/// wrongly; a 413 concerns the size of the request wherever it comes from.
-pub(crate) fn stays_in_spool(error: &Error) -> bool {
+/// A key can be replaced (401, 403), an address corrected (3xx, 404). A response without a code is not one of the service but, for
+/// example, of a proxy that is configured wrongly; a 413 concerns the size of the request wherever it comes from.
+pub(crate) fn concerns_events(error: &Error) -> bool {
     match error {
-        Error::Network { .. } | Error::NotSent => true,
+        Error::Network { .. } => false,
         Error::Api(error) => match error.status {
-            None | Some(413) => false,
-            Some(400 | 409 | 410 | 422) => error.code.is_none(),
-            Some(_) => true,
+            None | Some(413) => true,
+            Some(400 | 409 | 410 | 422) => error.code.is_some(),
+            Some(_) => false,
         },
-        _ => false,
+        _ => true,
     }
 }
 
@@ -143,17 +147,29 @@ mod tests {
     }
 
     #[test]
-    fn only_the_refusal_of_events_takes_them_from_the_spool() {
+    fn what_time_removes_is_not_what_concerns_the_events() {
         let refusal = |status| response_with(status, None, br#"{"error": {"code": "some_code"}}"#);
-        for status in [302, 401, 403, 404, 429, 500, 503] {
-            assert!(stays_in_spool(&refusal(status)), "{status}");
+        for status in [408, 429, 500, 503] {
+            assert!(
+                is_temporary(&refusal(status)) && !concerns_events(&refusal(status)),
+                "{status}"
+            );
+        }
+        for status in [302, 401, 403, 404] {
+            assert!(
+                !is_temporary(&refusal(status)) && !concerns_events(&refusal(status)),
+                "{status}"
+            );
         }
         for status in [400, 409, 410, 413, 422] {
-            assert!(!stays_in_spool(&refusal(status)), "{status}");
+            assert!(
+                !is_temporary(&refusal(status)) && concerns_events(&refusal(status)),
+                "{status}"
+            );
         }
         for status in [400, 409, 410, 422] {
-            assert!(stays_in_spool(&response(status, None)), "{status} of a proxy");
+            assert!(!concerns_events(&response(status, None)), "{status} of a proxy");
         }
-        assert!(!stays_in_spool(&response(413, None)));
+        assert!(concerns_events(&response(413, None)));
     }
 }

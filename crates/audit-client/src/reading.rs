@@ -8,6 +8,9 @@ use audit_domain::{ActorType, Category};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
+/// How long a page of the feed waits for an event.
+const FEED_WAIT: Duration = Duration::from_secs(30);
+
 /// Filters of a query. An event has to match every one that is set.
 #[derive(Clone, Debug, Default)]
 #[must_use]
@@ -98,6 +101,31 @@ pub struct FeedPage {
     pub has_more: bool,
 }
 
+/// Pages of the feed; see [`Client::follow`].
+#[derive(Debug)]
+#[must_use]
+pub struct Follow {
+    client: Client,
+    query: EventQuery,
+    after: Option<String>,
+}
+
+impl Iterator for Follow {
+    type Item = Result<FeedPage, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let client = &self.client;
+        let page = client
+            .shared
+            .transport
+            .through_outages(|| client.feed(&self.query, self.after.as_deref(), FEED_WAIT));
+        if let Ok(page) = &page {
+            self.after = Some(page.cursor.clone());
+        }
+        Some(page)
+    }
+}
+
 impl Client {
     pub(crate) fn get(&self, path: &str) -> Result<Value, Error> {
         self.shared.transport.json(&Call::new("GET", path))
@@ -161,6 +189,16 @@ impl Client {
                 .to_owned(),
             has_more: page["has_more"] == true,
         })
+    }
+
+    /// Pages of the feed without end, from a cursor on; see [`Self::feed`]. Goes on after an outage, with pauses that grow to 30 s; any other
+    /// error is an item.
+    pub fn follow(&self, query: EventQuery, after: Option<String>) -> Follow {
+        Follow {
+            client: self.clone(),
+            query,
+            after,
+        }
     }
 
     /// The proof that an event is in the log, for `verify_proof`.

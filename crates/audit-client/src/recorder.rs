@@ -55,6 +55,7 @@ pub(crate) struct Options {
     pub(crate) flush_interval: Duration,
     pub(crate) overflow: Overflow,
     pub(crate) block_max: Duration,
+    pub(crate) keeps_unauthorized: bool,
     pub(crate) on_result: Option<OnResult>,
 }
 
@@ -69,8 +70,14 @@ struct State {
     /// Events up to this number (of those recorded) are sent without waiting for more.
     flush_to: u64,
     first_at: Instant,
+    /// Sends that failed one after the other, and when the first of them did.
+    failed_sends: usize,
+    failing_since: Instant,
+    /// When the next send is; a flush moves it forward, but not before `not_before`, which is a `Retry-After`.
     paused_until: Option<Instant>,
-    failed_rounds: usize,
+    not_before: Instant,
+    /// Events that were lost when a flush last told of it.
+    told_lost: u64,
     is_running: bool,
     is_closing: bool,
     is_abandoned: bool,
@@ -81,6 +88,18 @@ struct State {
 impl State {
     fn settled(&self) -> u64 {
         self.stored + self.failed
+    }
+
+    /// Sends what waits, as soon as the service allows it.
+    fn send_now(&mut self) {
+        self.flush_to = self.recorded;
+        self.paused_until = self.paused_until.map(|until| until.min(self.not_before));
+    }
+
+    /// Whether nothing is left, and nothing was lost that no flush has told of.
+    fn is_whole(&mut self, is_settled: bool) -> bool {
+        let lost = self.failed + self.dropped;
+        is_settled && std::mem::replace(&mut self.told_lost, lost) == lost
     }
 
     /// When the next batch has to be sent; `None` if there is none.
@@ -114,6 +133,7 @@ impl Recorder {
     /// A recorder, which sends what an earlier one left in the buffer.
     pub(crate) fn new(transport: Transport, path: String, options: Options, buffer: Buffer) -> Arc<Self> {
         let pending = buffer.pending();
+        let now = Instant::now();
         let state = State {
             buffer,
             recorded: pending,
@@ -122,9 +142,12 @@ impl Recorder {
             reported: 0,
             dropped: 0,
             flush_to: pending,
-            first_at: Instant::now(),
+            first_at: now,
+            failed_sends: 0,
+            failing_since: now,
             paused_until: None,
-            failed_rounds: 0,
+            not_before: now,
+            told_lost: 0,
             is_running: false,
             is_closing: false,
             is_abandoned: false,
@@ -183,7 +206,14 @@ impl Recorder {
         if overflow == Overflow::Block {
             state.flush_to = state.recorded;
             self.changed.notify_all();
-            let deadline = Instant::now() + self.options.block_max;
+            // In an outage not for every caller again: a program must not stop with the service.
+            let is_failing = state.failed_sends > 0;
+            let since = if is_failing {
+                state.failing_since
+            } else {
+                Instant::now()
+            };
+            let deadline = since + self.options.block_max;
             let must_wait = |state: &mut State| !state.is_closing && !state.buffer.has_room(entry);
             self.changed.wait_while_until(state, must_wait, deadline);
             if state.is_closing {
@@ -202,15 +232,20 @@ impl Recorder {
         }
     }
 
-    /// Whether all events that were recorded before are settled. Returns at the latest after `max`.
+    /// Whether all events that were recorded since the last flush are stored. Returns at the latest after `max`, and as soon as nothing may
+    /// be sent before.
     pub(crate) fn flush(&self, max: Duration) -> bool {
         let mut state = self.state.lock();
         let target = state.recorded;
-        state.flush_to = target;
+        state.send_now();
         self.changed.notify_all();
-        let must_wait = |state: &mut State| state.reported < target && state.is_running;
-        self.wait_while(&mut state, must_wait, max);
-        state.reported >= target
+        self.wait_while(
+            &mut state,
+            |state| state.reported < target && state.is_running,
+            max,
+        );
+        let is_settled = state.reported >= target;
+        state.is_whole(is_settled)
     }
 
     /// As [`Self::flush`], without a deadline: the caller's runtime has one.
@@ -219,7 +254,7 @@ impl Recorder {
         poll_fn(move |context| {
             let mut state = self.state.lock();
             let target = *target.get_or_insert_with(|| {
-                state.flush_to = state.recorded;
+                state.send_now();
                 self.changed.notify_all();
                 state.recorded
             });
@@ -229,7 +264,8 @@ impl Recorder {
                 }
                 return Poll::Pending;
             }
-            Poll::Ready(state.reported >= target)
+            let is_settled = state.reported >= target;
+            Poll::Ready(state.is_whole(is_settled))
         })
     }
 
@@ -248,28 +284,34 @@ impl Recorder {
             return state.buffer.pending() == 0;
         }
         state.is_closing = true;
-        state.flush_to = state.recorded;
-        state.paused_until = None;
+        state.send_now();
         self.changed.notify_all();
-        self.wait_while(&mut state, |state| state.is_running, max);
+        let is_paused = state.not_before > Instant::now();
+        if !(is_paused && state.buffer.is_durable()) {
+            self.wait_while(&mut state, |state| state.is_running, max);
+        }
         state.is_abandoned = true;
         self.changed.notify_all();
-        let pending = state.buffer.pending();
-        if pending > 0 && !state.buffer.is_durable() {
-            log::error!("the client was closed with {pending} events that were not sent");
-        }
-        state.buffer.close();
-        pending == 0
+        let is_settled = state.buffer.pending() == 0;
+        let is_whole = state.is_whole(is_settled);
+        let left = state.buffer.close();
+        state.failed += left.len() as u64;
+        drop(state);
+        let outcomes = vec![Err(Error::NotSent); left.len()];
+        self.report(&left, outcomes);
+        is_whole
     }
 
+    /// Waits, for `max` at most, and no longer when nothing may be sent within it.
     fn wait_while(
         &self,
         state: &mut MutexGuard<'_, State>,
-        must_wait: impl FnMut(&mut State) -> bool,
+        mut must_wait: impl FnMut(&mut State) -> bool,
         max: Duration,
     ) {
         match Instant::now().checked_add(max) {
             Some(deadline) => {
+                let must_wait = |state: &mut State| state.not_before < deadline && must_wait(state);
                 self.changed.wait_while_until(state, must_wait, deadline);
             }
             None => self.changed.wait_while(state, must_wait),

@@ -2,7 +2,7 @@
 
 use crate::ambient;
 use crate::error::{ApiError, Error, NOT_OF_THE_SERVICE};
-use crate::policy::{RetryPolicy, is_known_unsent};
+use crate::policy::{RetryPolicy, is_known_unsent, is_temporary};
 use serde_json::Value;
 use std::time::Duration;
 use ureq::config::ConfigBuilder;
@@ -162,6 +162,22 @@ impl Transport {
         parse: impl Fn(&[u8]) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.send(call, parse, sleep)
+    }
+
+    /// The first result that is not an outage: `once` is called again after pauses that grow.
+    pub(crate) fn through_outages<T>(&self, once: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+        let mut failures = 0;
+        loop {
+            let error = match once() {
+                Err(error) if is_temporary(&error) => error,
+                result => return result,
+            };
+            failures += 1;
+            let seed = u64::from_le_bytes(ambient::random());
+            let wait = self.retry.pause(failures, &error, seed);
+            log::warn!("the next attempt is in {:.1} s: {error}", wait.as_secs_f64());
+            sleep(wait)?;
+        }
     }
 
     /// As [`Self::blocking`], for a body that is read piece by piece. Its beginning is retried; an interruption is an error of the reader.

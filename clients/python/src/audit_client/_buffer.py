@@ -70,8 +70,9 @@ class Buffer:
         """Removes entries, which are the oldest ones."""
         raise NotImplementedError
 
-    def close(self) -> None:
-        """Releases what the buffer holds. Entries of a durable buffer stay."""
+    def close(self) -> List[Entry]:
+        """Releases what the buffer holds. Returns the entries that are lost; those of a durable buffer stay."""
+        raise NotImplementedError
 
     def release_after_fork(self) -> None:
         """Releases what the child of a fork has of its parent's buffer."""
@@ -99,6 +100,11 @@ class MemoryBuffer(Buffer):
     def advance(self, entries: List[Entry]) -> None:
         for _ in entries:
             self.entries.popleft()
+
+    def close(self) -> List[Entry]:
+        left = list(self.entries)
+        self.entries.clear()
+        return left
 
 
 def first_of(entries: "Deque[Entry]") -> List[Entry]:

@@ -1,11 +1,12 @@
 """The clients: one for threads, one for asyncio."""
 
 import asyncio
+import os
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Callable, Mapping, Optional, Type
+from typing import Any, Callable, Mapping, Optional, Type, Union
 
 from ._async import administration as async_administration
 from ._async import alerts as async_alerts
@@ -44,7 +45,8 @@ class _Base:
         queue_events_max: int = 1000,
         overflow: Overflow = "block",
         block_seconds_max: float = 30.0,
-        spool: Optional[Spool] = None,
+        spool: Union[Spool, str, "os.PathLike[str]", None] = None,
+        keep_unauthorized: Optional[bool] = None,
         on_result: Optional[Callable[[Result], None]] = None,
         http_options: Optional[Mapping[str, Any]] = None,
     ) -> None:
@@ -72,7 +74,8 @@ class _Base:
             queue_events_max=queue_events_max,
             overflow=overflow,
             block_seconds_max=block_seconds_max,
-            spool=spool,
+            spool=spool if spool is None or isinstance(spool, Spool) else Spool(spool),
+            keep_unauthorized=keep_unauthorized,
             on_result=on_result,
         )
         check_number("timeout_seconds", timeout_seconds)
@@ -136,11 +139,15 @@ class Client(_Base):
         return self._recorder.record(event, overflow)
 
     def flush(self, seconds_max: Optional[float] = FLUSH_SECONDS_MAX) -> bool:
-        """Waits until all events that were recorded before are stored or refused. ``False`` after ``seconds_max``."""
+        """Sends what waits. ``True`` if every event that was recorded since the last flush is stored.
+
+        ``False`` if one was refused or dropped, or still waits after ``seconds_max``; it is sent later. With a longer
+        ``Retry-After`` it returns at once.
+        """
         return self._recorder.flush(seconds_max)
 
     def close(self, seconds_max: Optional[float] = FLUSH_SECONDS_MAX) -> bool:
-        """Flushes and ends the client. ``False`` if events are left: lost in memory, kept in a spool."""
+        """Flushes and ends the client, with the same result. What is left stays in a spool, or is reported as :class:`NotSent`."""
         is_done = self._recorder.close(seconds_max)
         self._transport.close()
         return is_done

@@ -46,33 +46,39 @@ class RetryPolicy:
         exponential = self.backoff_seconds * 2.0 ** min(attempt - 1, 32)
         return float(min(exponential, self.backoff_seconds_max) * random.uniform(0.5, 1.5))
 
-    def pause_of_spool(self, failed_rounds: int, error: AuditError) -> float:
-        """Seconds before spooled events are tried again after ``failed_rounds`` times three attempts."""
+    def pause(self, failures: int, error: AuditError) -> float:
+        """Seconds before what failed ``failures`` times, each time with all attempts, is sent again."""
+        return max(self.backoff(failures + ATTEMPTS_MAX), self.told(error))
+
+    def told(self, error: AuditError) -> float:
+        """Seconds of ``Retry-After``, as far as they are waited for."""
         told = error.retry_after if isinstance(error, ApiError) else None
-        return max(self.backoff(failed_rounds + ATTEMPTS_MAX), min(told or 0.0, self.retry_after_seconds_max))
+        return min(told or 0.0, self.retry_after_seconds_max)
+
+
+def is_temporary(error: AuditError) -> bool:
+    """Whether time can remove the cause: 5xx, 408, 429, and no or no readable response."""
+    if not isinstance(error, ApiError):
+        return isinstance(error, NetworkError)
+    return error.status is not None and (error.status >= 500 or error.status in (408, 429))
 
 
 def is_retryable(error: AuditError) -> bool:
-    """5xx, no or no readable response, a 408, and a 429 that says when."""
-    if isinstance(error, NetworkError):
-        return True
-    if not isinstance(error, ApiError) or error.status is None:
-        return False
-    return error.status >= 500 or error.status == 408 or (error.status == 429 and error.retry_after is not None)
+    """Whether another attempt is made at once: not after a 429 that does not say when."""
+    return is_temporary(error) and (getattr(error, "status", None) != 429 or getattr(error, "retry_after", None) is not None)
 
 
-def stays_in_spool(error: AuditError) -> bool:
-    """Whether spooled events wait after this error: an operator or time can remove its cause.
+def concerns_events(error: AuditError) -> bool:
+    """Whether the events themselves were refused, so that nobody can remove the cause.
 
-    That is so for everything but the refusal of the events themselves: a key can be replaced (401, 403), an address corrected
-    (3xx, 404), a limit ends (429). A response without a code is not one of the service but, for example, of a proxy that is
-    configured wrongly; a 413 concerns the size of the request wherever it comes from.
+    A key can be replaced (401, 403), an address corrected (3xx, 404). A response without a code is not one of the service but,
+    for example, of a proxy that is configured wrongly; a 413 concerns the size of the request wherever it comes from.
     """
     if not isinstance(error, ApiError):
-        return isinstance(error, NetworkError)
+        return not isinstance(error, NetworkError)
     if error.status in (None, 413):
-        return False
-    return error.status not in REFUSAL_STATUSES or error.code is None
+        return True
+    return error.status in REFUSAL_STATUSES and error.code is not None
 
 
 def concerns_request(error: AuditError) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union
 
 from ._buffer import Buffer, Entry, MemoryBuffer, body_of, entry_of
-from ._policy import check_number, concerns_request, stays_in_spool
+from ._policy import check_number, concerns_events, concerns_request, is_temporary
 from ._transport import Settings, Transport
 from ._wire import Call, Outcome, json_of, outcomes_of
 from .errors import AuditError, ClientClosed, NotSent, QueueFull
@@ -60,6 +60,7 @@ class Recording:
     overflow: Overflow = "block"
     block_seconds_max: float = 30.0
     spool: Optional[Spool] = None
+    keep_unauthorized: Optional[bool] = None
     on_result: Optional[Callable[[Result], None]] = None
 
     def __post_init__(self) -> None:
@@ -71,6 +72,11 @@ class Recording:
             raise ValueError("queue_events_max must be at least batch_events")
         if self.overflow not in ("block", "drop_newest", "error"):
             raise ValueError(f"overflow must be block, drop_newest or error, not {self.overflow!r}")
+
+    def keeps(self, error: AuditError) -> bool:
+        """Whether events wait after a send that failed in this way."""
+        keeps_unauthorized = self.spool is not None if self.keep_unauthorized is None else self.keep_unauthorized
+        return is_temporary(error) or (keeps_unauthorized and not concerns_events(error))
 
     def buffer(self) -> Buffer:
         return MemoryBuffer(self.queue_events_max) if self.spool is None else SpoolBuffer(self.spool)
@@ -100,8 +106,13 @@ class Recorder:
         #: Events up to this number (of those recorded) are sent without waiting for more.
         self.flush_to = 0
         self.first_at = time.monotonic()
-        self.paused_until = 0.0
-        self.failed_rounds = 0
+        #: Sends that failed one after the other, and when the first of them did.
+        self.failed_sends = 0
+        self.failing_since = 0.0
+        #: The next send is at ``paused_until``; a flush moves it forward, but not before ``not_before``: a ``Retry-After``.
+        self.paused_until = self.not_before = 0.0
+        #: Events that were lost when a flush last told of it.
+        self.told_lost = 0
         self.is_closing = self.is_abandoned = self.is_finished = False
 
     def after_fork(self) -> None:
@@ -163,6 +174,9 @@ class Recorder:
         if overflow == "block":
             self.flush_to = self.recorded
             self.changed.notify_all()
+            if self.failed_sends:
+                # Not for every caller again: an application must not stop with the service.
+                block_seconds_max = max(0.0, self.failing_since + block_seconds_max - time.monotonic())
             is_free = self.changed.wait_for(lambda: self.is_closing or self.buffer.has_room(entry), block_seconds_max)
             if self.is_closing:
                 raise ClientClosed("the client is closed")
@@ -188,32 +202,47 @@ class Recorder:
         return self.stored + self.failed
 
     def flush(self, seconds_max: Optional[float]) -> bool:
-        """Whether all events that were recorded before are settled. Returns at the latest after ``seconds_max``."""
+        """Whether all events that were recorded since the last flush are stored. Returns at the latest after ``seconds_max``."""
         with self.changed:
-            target = self.flush_to = self.recorded
+            target = self.recorded
             if self.buffer.pending() and not self.is_closing:
                 self.start_thread()
-            self.changed.notify_all()
-            self.changed.wait_for(lambda: self.settled >= target or self.is_finished, seconds_max)
-            return self.settled >= target
+            self.send_now(lambda: self.settled >= target or self.is_finished, seconds_max)
+            return self.is_whole(self.settled >= target)
 
     def close(self, seconds_max: Optional[float]) -> bool:
         """Flushes, and ends the thread. With a spool it does not wait for a server that does not respond."""
         with self.changed:
             self.is_closing = True
-            self.flush_to = self.recorded
-            self.paused_until = 0.0
-            self.changed.notify_all()
-            if self.thread is not None:
-                self.changed.wait_for(lambda: self.is_finished, seconds_max)
+            if self.buffer.is_durable and self.not_before > time.monotonic():
+                seconds_max = 0.0
+            self.send_now(lambda: self.thread is None, seconds_max)
             self.is_abandoned = True
             self.changed.notify_all()
-            pending = self.buffer.pending()
-            self.buffer.close()
+            is_whole = self.is_whole(not self.buffer.pending())
+            left = self.buffer.close()
+            self.failed += len(left)
         RECORDERS.discard(self)
-        if pending and not self.buffer.is_durable:
-            LOGGER.error("the client was closed with %d events that were not sent", pending)
-        return pending == 0
+        error = NotSent("the client was closed before the event was stored")
+        self.report([Result(None, error, entry.body) for entry in left])
+        return is_whole
+
+    def send_now(self, is_done: Callable[[], bool], seconds_max: Optional[float]) -> None:
+        """Sends without waiting for more events. Returns when it is done, at the deadline, or if nothing may be sent before it.
+
+        With the lock held.
+        """
+        self.flush_to = self.recorded
+        self.paused_until = min(self.paused_until, self.not_before)
+        self.changed.notify_all()
+        ends_at = float("inf") if seconds_max is None else time.monotonic() + seconds_max
+        self.changed.wait_for(lambda: is_done() or self.not_before >= ends_at, seconds_max)
+
+    def is_whole(self, is_settled: bool) -> bool:
+        """Whether nothing is left, and nothing was lost that no flush has told of. With the lock held."""
+        lost = self.failed + self.dropped
+        self.told_lost, told_lost = lost, self.told_lost
+        return is_settled and lost == told_lost
 
     def stats(self) -> Stats:
         with self.changed:
@@ -261,7 +290,7 @@ class Recorder:
         return self.first_at + self.options.flush_interval_seconds - now
 
     def deliver(self, transport: Transport, batch: List[Entry]) -> bool:
-        """Sends a batch and settles its events. False if they have to wait in the spool."""
+        """Sends a batch and settles its events. False if they have to wait."""
         started_at = time.monotonic()
 
         def parse(status: int, headers: Mapping[str, str], body: bytes) -> List[Outcome]:
@@ -273,7 +302,7 @@ class Recorder:
             if len(batch) > 1 and concerns_request(error):
                 half = len(batch) // 2
                 return self.deliver(transport, batch[:half]) and self.deliver(transport, batch[half:])
-            if self.buffer.is_durable and (isinstance(error, NotSent) or stays_in_spool(error)):
+            if isinstance(error, NotSent) or self.options.keeps(error):
                 self.pause(error)
                 return False
             self.settle(batch, [error] * len(batch), started_at)
@@ -287,15 +316,21 @@ class Recorder:
                 raise NotSent("the client was closed before the event was sent")
 
     def pause(self, error: AuditError) -> None:
+        retry, now = self.settings.retry, time.monotonic()
         with self.changed:
-            self.failed_rounds += 1
-            if self.is_closing:
+            if self.is_closing and self.buffer.is_durable:
                 # The spool keeps the events. Waiting for the server would only hold up the end of the process.
                 self.is_abandoned = True
+            if self.is_abandoned:
                 return
-            seconds = self.settings.retry.pause_of_spool(self.failed_rounds, error)
-            self.paused_until = time.monotonic() + seconds
-        LOGGER.warning("events wait in the spool, next attempt in %.1f s: %s", seconds, error)
+            if not self.failed_sends:
+                self.failing_since = now
+            self.failed_sends += 1
+            seconds = retry.pause(self.failed_sends, error)
+            self.paused_until, self.not_before = now + seconds, now + retry.told(error)
+            pending = self.buffer.pending()
+            self.changed.notify_all()
+        LOGGER.warning("%d events wait, next attempt in %.1f s: %s", pending, seconds, error)
 
     def settle(self, batch: List[Entry], outcomes: Sequence[Union[str, AuditError]], started_at: float) -> None:
         results = [
@@ -310,7 +345,7 @@ class Recorder:
             self.buffer.advance(batch)
             self.stored += len(results) - failed
             self.failed += failed
-            self.failed_rounds = 0
+            self.failed_sends = 0
             # Events that are left came while this batch was sent.
             self.first_at = started_at
             self.changed.notify_all()

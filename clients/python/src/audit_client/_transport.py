@@ -1,6 +1,7 @@
 """Sends calls with httpx: the time limit, the size limit and the retries of one request. Once for threads, once for asyncio."""
 
 import asyncio
+import logging
 import os
 import time
 import weakref
@@ -9,10 +10,11 @@ from typing import Any, AsyncIterator, Callable, Dict, Iterator, Mapping, Option
 
 import httpx
 
-from ._policy import RetryPolicy
+from ._policy import RetryPolicy, is_temporary
 from ._wire import RESPONSE_BYTES_MAX, Call, error_of, lower
-from .errors import ApiError, AuditError, NetworkError
+from .errors import ApiError, AuditError, NetworkError, NotConnected
 
+LOGGER = logging.getLogger("audit_client")
 T = TypeVar("T")
 #: Of an export. An event has 64 KiB at most, and about four times that if every letter of it is escaped.
 LINE_BYTES_MAX = 1024 * 1024
@@ -59,18 +61,22 @@ class Settings:
         return {**self.http_options, "follow_redirects": False}
 
     def wait_before_retry(self, call: Call, attempt: int, error: AuditError) -> Optional[float]:
-        is_known_unsent = isinstance(error, Unsent) or (isinstance(error, ApiError) and error.status == 429)
+        is_known_unsent = isinstance(error, NotConnected) or (isinstance(error, ApiError) and error.status == 429)
         if not call.is_idempotent and not is_known_unsent:
             return None
         return self.retry.wait_before_retry(attempt, error)
 
-
-class Unsent(NetworkError):
-    """No connection was made, so the server has not seen the request."""
+    def pause_in_outage(self, failures: int, error: AuditError) -> float:
+        """Seconds until a request that is sent through outages is sent again. Raises an error that waiting does not remove."""
+        if not is_temporary(error):
+            raise error
+        seconds = self.retry.pause(failures, error)
+        LOGGER.warning("the feed waits, next attempt in %.1f s: %s", seconds, error)
+        return seconds
 
 
 def network_error(error: httpx.HTTPError, base_url: str) -> NetworkError:
-    kind = Unsent if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)) else NetworkError
+    kind = NotConnected if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)) else NetworkError
     # Without the path, which can have the token of a stream.
     return kind(f"no response of {base_url}: " + (f"{type(error).__name__}: {error}" if str(error) else type(error).__name__))
 
@@ -142,6 +148,17 @@ class Transport:
             sleep(wait)
             attempt += 1
 
+    def send_through_outages(self, call: Call, parse: "Parse[T]") -> T:
+        """A request that is sent until there is a response, or an error that waiting does not remove."""
+        failures = 0
+        while True:
+            try:
+                return self.send(call, parse)
+            except AuditError as error:
+                failures += 1
+                pause = self.settings.pause_in_outage(failures, error)
+            time.sleep(pause)
+
     def lines(self, call: Call) -> Iterator[bytes]:
         """The body of a response in pieces, however long it is. An interruption raises; there are no retries."""
         try:
@@ -195,6 +212,17 @@ class AsyncTransport:
                     raise
             await asyncio.sleep(wait)
             attempt += 1
+
+    async def send_through_outages(self, call: Call, parse: "Parse[T]") -> T:
+        """A request that is sent until there is a response, or an error that waiting does not remove."""
+        failures = 0
+        while True:
+            try:
+                return await self.send(call, parse)
+            except AuditError as error:
+                failures += 1
+                pause = self.settings.pause_in_outage(failures, error)
+            await asyncio.sleep(pause)
 
     async def lines(self, call: Call) -> AsyncIterator[bytes]:
         """The body of a response in pieces, however long it is. An interruption raises; there are no retries."""

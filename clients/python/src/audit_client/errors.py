@@ -56,6 +56,10 @@ class NetworkError(AuditError):
     """No response came, or none that can be read: the outcome of the request is unknown."""
 
 
+class NotConnected(NetworkError):
+    """No connection was made, so the server has not seen the request."""
+
+
 class QueueFull(AuditError):
     """The queue or the spool has no room, and the client was told to raise an error then."""
 

@@ -314,8 +314,9 @@ class SpoolBuffer(Buffer):
         if not self.is_closed:
             self.current().advance(entries)
 
-    def close(self) -> None:
+    def close(self) -> List[Entry]:
         self.release(sync=self.spool.fsync)
+        return []
 
     def release(self, *, sync: bool) -> None:
         if self.is_closed:

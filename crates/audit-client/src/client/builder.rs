@@ -29,6 +29,7 @@ pub struct ClientBuilder {
     recording: Options,
     queue_events_max: usize,
     spool: Option<Spool>,
+    keep_unauthorized: Option<bool>,
     roots_pem: Option<Vec<u8>>,
 }
 
@@ -48,10 +49,12 @@ impl ClientBuilder {
                 flush_interval: Duration::from_secs(5),
                 overflow: Overflow::Block,
                 block_max: Duration::from_secs(30),
+                keeps_unauthorized: false,
                 on_result: None,
             },
             queue_events_max: 1000,
             spool: None,
+            keep_unauthorized: None,
             roots_pem: None,
         }
     }
@@ -123,7 +126,7 @@ impl ClientBuilder {
         self
     }
 
-    /// The longest that [`Overflow::Block`] waits. 30 s.
+    /// The longest that [`Overflow::Block`] waits; in an outage, since its beginning. 30 s.
     pub fn block_max(mut self, max: Duration) -> Self {
         self.recording.block_max = max;
         self
@@ -132,6 +135,13 @@ impl ClientBuilder {
     /// Keeps recorded events on the disk until the service has them.
     pub fn spool(mut self, spool: Spool) -> Self {
         self.spool = Some(spool);
+        self
+    }
+
+    /// Whether events wait, as in an outage, while the key or the address is refused (401, 403, 404, 3xx, pages of a proxy). If not, each
+    /// is reported at once. `true` with a spool.
+    pub fn keep_unauthorized(mut self, keep: bool) -> Self {
+        self.keep_unauthorized = Some(keep);
         self
     }
 
@@ -192,11 +202,13 @@ impl ClientBuilder {
             (None, None) => "/events".to_owned(),
             (None, Some(environment)) => format!("/events?environment={environment}"),
         };
+        let mut recording = self.recording;
+        recording.keeps_unauthorized = self.keep_unauthorized.unwrap_or(self.spool.is_some());
         let buffer = match self.spool {
             Some(spool) => Buffer::Spool(Box::new(SpoolBuffer::open(spool)?)),
             None => Buffer::memory(self.queue_events_max),
         };
-        let recorder = Recorder::new(transport.clone(), ingest_path.clone(), self.recording, buffer);
+        let recorder = Recorder::new(transport.clone(), ingest_path.clone(), recording, buffer);
         Ok(Client {
             shared: Arc::new(Shared {
                 transport,

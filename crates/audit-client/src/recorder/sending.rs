@@ -4,7 +4,7 @@ use super::{Recorded, Recorder, State};
 use crate::ambient;
 use crate::buffer::{Entry, body_of};
 use crate::error::Error;
-use crate::policy::{concerns_request, stays_in_spool};
+use crate::policy::{concerns_events, concerns_request, is_temporary};
 use crate::transport::{Call, json_of, outcomes_of};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -64,7 +64,7 @@ impl Recorder {
         }
     }
 
-    /// Sends a batch and settles its events. `false` if they have to wait in the spool.
+    /// Sends a batch and settles its events. `false` if they have to wait.
     fn deliver(&self, batch: &[Entry]) -> bool {
         let started_at = Instant::now();
         let call = Call::new("POST", self.path.clone()).body(body_of(batch));
@@ -76,12 +76,13 @@ impl Recorder {
                     let (first, second) = batch.split_at(batch.len() / 2);
                     return self.deliver(first) && self.deliver(second);
                 }
-                let mut state = self.state.lock();
-                if state.buffer.is_durable() && stays_in_spool(&error) {
-                    self.pause(&mut state, &error);
+                let is_kept = is_temporary(&error)
+                    || matches!(error, Error::NotSent)
+                    || (self.options.keeps_unauthorized && !concerns_events(&error));
+                if is_kept {
+                    self.pause(&mut self.state.lock(), &error);
                     return false;
                 }
-                drop(state);
                 self.settle(batch, vec![Err(error); batch.len()], started_at);
             }
         }
@@ -90,7 +91,9 @@ impl Recorder {
 
     fn sleep(&self, wait: Duration) -> Result<(), Error> {
         let mut state = self.state.lock();
-        self.wait_while(&mut state, |state| !state.is_abandoned, wait);
+        let deadline = Instant::now() + wait;
+        self.changed
+            .wait_while_until(&mut state, |state| !state.is_abandoned, deadline);
         if state.is_abandoned {
             Err(Error::NotSent)
         } else {
@@ -99,20 +102,26 @@ impl Recorder {
     }
 
     fn pause(&self, state: &mut State, error: &Error) {
-        state.failed_rounds += 1;
-        if state.is_closing {
+        if state.is_closing && state.buffer.is_durable() {
             // The spool keeps the events. Waiting for the server would only hold up the end of the process.
             state.is_abandoned = true;
+        }
+        if state.is_abandoned {
             return;
         }
-        let seed = u64::from_le_bytes(ambient::random());
-        let wait = self
-            .transport
-            .retry
-            .pause_of_spool(state.failed_rounds, error, seed);
-        state.paused_until = Some(Instant::now() + wait);
+        let now = Instant::now();
+        if state.failed_sends == 0 {
+            state.failing_since = now;
+        }
+        state.failed_sends += 1;
+        let retry = &self.transport.retry;
+        let wait = retry.pause(state.failed_sends, error, u64::from_le_bytes(ambient::random()));
+        state.paused_until = Some(now + wait);
+        state.not_before = now + retry.told(error);
+        self.changed.notify_all();
         log::warn!(
-            "events wait in the spool, next attempt in {:.1} s: {error}",
+            "{} events wait, next attempt in {:.1} s: {error}",
+            state.buffer.pending(),
             wait.as_secs_f64()
         );
     }
@@ -128,7 +137,7 @@ impl Recorder {
             state.buffer.advance(batch.len());
             state.stored += batch.len() as u64 - failed;
             state.failed += failed;
-            state.failed_rounds = 0;
+            state.failed_sends = 0;
             // Events that are left came while this batch was sent.
             state.first_at = started_at;
         }
@@ -138,7 +147,7 @@ impl Recorder {
         self.wake(state);
     }
 
-    fn report(&self, batch: &[Entry], outcomes: Vec<Result<String, Error>>) {
+    pub(super) fn report(&self, batch: &[Entry], outcomes: Vec<Result<String, Error>>) {
         let Some(on_result) = &self.options.on_result else {
             let mut counts: BTreeMap<String, u64> = BTreeMap::new();
             for error in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {

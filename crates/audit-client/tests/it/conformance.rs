@@ -86,6 +86,7 @@ fn builder(options: &Value, base_url: &str, spool: &Path, outcome: &Shared) -> C
                 retry.retry_after_max = Duration::from_secs(number());
                 builder
             }
+            "keep_unauthorized" => builder.keep_unauthorized(value == true),
             "spool" if value == true => builder.spool(Spool::new(spool)),
             "spool" => builder,
             other => panic!("an option {other} that this runner does not know"),

@@ -25,7 +25,9 @@ fn the_example_of_the_readme_runs_as_written() {
     let start = EXAMPLE.find("use audit_client").expect("the example");
     assert_eq!(block("rust,no_run"), &EXAMPLE[start..]);
     let server = RealServer::start();
+    let directory = tempfile::tempdir().expect("a directory");
     let output = Command::new(program())
+        .current_dir(directory.path())
         .env("AUDIT_URL", &server.base_url)
         .env("AUDIT_KEY", &server.project_key)
         .output()

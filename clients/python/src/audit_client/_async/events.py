@@ -117,13 +117,15 @@ class AsyncEvents:
     ) -> AsyncIterator[FeedPage]:
         """Pages of events in commit order, oldest first, without gaps; forever, or with ``follow=False`` up to the latest.
 
+        What is followed goes on after an outage, with growing pauses of up to 30 s; with ``follow=False`` it is an error.
         Store ``page["cursor"]`` after the events of the page are safe, and continue from it with ``after``. A page can be
         empty. Filters are those of :meth:`query`, except ``search`` and the dates.
         """
         while True:
             params = {**filters, "after": after, "wait": wait if follow else 0}
             request = call("GET", "/events/feed", params, extra_seconds=wait, in_environment=True)
-            page = cast(FeedPage, await self._transport.send(request, json_of))
+            send = self._transport.send_through_outages if follow else self._transport.send
+            page = cast(FeedPage, await send(request, json_of))
             yield page
             after = page["cursor"]
             if not follow and not page["has_more"]:
