@@ -124,7 +124,7 @@ class Installation:
         port = self.postgres.port
         self.replaced += [
             # A cluster of tests has no certificate.
-            ("db.example/audit_server?sslmode=verify-full", f"127.0.0.1:{port}/audit_server"),
+            ("db.example/audit_server?sslmode=verify-full&sslrootcert=/etc/audit-server/db-ca.pem", f"127.0.0.1:{port}/audit_server"),
             ("--host=db.example", f"--host=127.0.0.1 --port={port}"),
         ]
 

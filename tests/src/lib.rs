@@ -93,7 +93,7 @@ pub use prerequisite::has_curl;
 pub use python::{example, run_example, verify_with_library};
 pub use receiver::{Received, Receiver, Reply};
 pub use server::{
-    Finished, Server, assert_settings_refused, command_line, command_line_on, command_line_with,
+    Finished, Server, assert_settings_refused, command_line, command_line_on, command_line_with, program,
     serve_refused, shared_head_key, start_command_line, webhook_environment,
 };
 pub use signature::{assert_signed, signature, signatures};

@@ -42,7 +42,7 @@ pub fn webhook_environment() -> [(&'static str, &'static str); 2] {
 }
 
 /// The binary that `AUDIT_SERVER_BIN` names, or else the one that cargo builds, once per test process.
-pub(crate) fn program() -> &'static str {
+pub fn program() -> &'static str {
     static BINARY: OnceLock<String> = OnceLock::new();
     BINARY.get_or_init(|| environment("AUDIT_SERVER_BIN").unwrap_or_else(build))
 }

@@ -5,7 +5,7 @@ use super::read;
 use super::shape::Names;
 use audit_tests::{
     Client, Database, DatabaseKind, Deadline, Organization, Receiver, Reply, Server, alert_rule, claim_token,
-    door_opened, has_curl, webhook_environment,
+    door_opened, has_curl, program, temporary_directory, webhook_environment,
 };
 use serde_json::{Value, json};
 use std::process::Command;
@@ -275,11 +275,14 @@ fn the_tour_of_the_readme_works_as_printed() {
         format!("{}/api/v1", server.base_url()),
         organization.project_key.clone(),
     );
-    let script = format!("{functions}\n{}", tour.text);
+    let directory = temporary_directory("tour");
+    let commands = tour.text.replace("target/try/audit-server", program());
+    let script = format!("cd '{}'\n{functions}\n{commands}", directory.display());
     let printed = run(&script, &[("AUDIT", &base), ("KEY", &key)]);
     let lines: Vec<&str> = printed.lines().filter(|line| !line.is_empty()).collect();
     assert!(!printed.contains("\"error\""), "{printed}");
     assert!(lines.len() > 10, "{printed}");
+    assert!(printed.contains("(user.created, received at "), "{printed}");
     let mut names = Names::default();
     names.compare(
         &parse(&first.text, "README.md"),
