@@ -2,7 +2,7 @@
 //! fields come from [`EventField`], and each question about them is a `match`: a new field does not compile here until
 //! each answer is given.
 
-use audit_domain::EventField;
+use audit_domain::{EventField, Facet, SearchedText};
 use audit_tests::{Client, DatabaseKind, Organization, content_hash, event, merge, on_both_databases};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -90,35 +90,13 @@ fn personal(field: EventField) -> Option<Value> {
 }
 
 /// The parameters that find an event by the sample of the field.
-fn filters(field: EventField) -> &'static [&'static str] {
-    match field {
-        EventField::TenantId => &["tenant_id"],
-        EventField::ActorId => &["actor_id"],
-        EventField::ActorType => &["actor_type"],
-        EventField::Action => &["action", "search"],
-        EventField::Category => &["category"],
-        EventField::TargetId => &["target_id"],
-        EventField::TargetType => &["target_type"],
-        EventField::ActorName | EventField::TargetName => &["search"],
-        // A time range, which another test covers.
-        EventField::OccurredAt => &[],
-        // Read by its own path.
-        EventField::Id => &[],
-        // These fields have no filter.
-        EventField::ReceivedAt
-        | EventField::ClaimedAt
-        | EventField::ActorEmail
-        | EventField::IpAddress
-        | EventField::UserAgent
-        | EventField::Location
-        | EventField::SessionId
-        | EventField::IdempotencyKey
-        | EventField::Metadata
-        | EventField::Changes
-        | EventField::Redacted
-        | EventField::ContentHash
-        | EventField::ContentSalt => &[],
-    }
+fn filters(field: EventField) -> Vec<&'static str> {
+    let facets = Facet::ALL.iter().filter(|facet| facet.field() == field);
+    let is_searched = SearchedText::ALL.iter().any(|text| text.field() == field);
+    facets
+        .map(|facet| facet.as_str())
+        .chain(is_searched.then_some("search"))
+        .collect()
 }
 
 /// The parameters of queries that are no filter by the value of a field.
@@ -273,7 +251,7 @@ fn every_filter_finds_by_its_field_and_by_nothing_that_is_hidden(database: Datab
         let id = project.store(event_with_field(*field, sample));
         let viewer = field.is_hideable().then(|| viewer_without(&organization, *field));
         for filter in filters(*field) {
-            let query = [(*filter, wanted.as_str())];
+            let query = [(filter, wanted.as_str())];
             assert_eq!(
                 found(&project, &query),
                 BTreeSet::from([id.clone()]),
@@ -342,11 +320,7 @@ fn every_parameter_of_a_query_is_accounted_for(database: DatabaseKind) {
         .get("/openapi.json")
         .send_raw();
     let document: Value = serde_json::from_slice(&answer.bytes).expect("the document is JSON");
-    let filters: BTreeSet<&str> = EventField::ALL
-        .iter()
-        .flat_map(|field| filters(*field))
-        .copied()
-        .collect();
+    let filters: BTreeSet<&str> = EventField::ALL.iter().flat_map(|field| filters(*field)).collect();
     for path in ["/api/v1/events", "/api/v1/events/export", "/api/v1/events/feed"] {
         let parameters = document["paths"][path]["get"]["parameters"]
             .as_array()

@@ -5,7 +5,7 @@ use crate::serve::{Extras, Sockets, run};
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection, Settings};
 use audit_auth::{Credential, Project, Readers, TokenLifetime};
-use audit_domain::{Environment, EventFilter, PageLimit, Search};
+use audit_domain::{Environment, EventFilter, Facet, PageLimit, Search};
 use audit_operations::import::{Target, import};
 use audit_operations::key_sources::EncryptionOptions;
 use audit_operations::options::{DatabaseOptions, WebhookOptions};
@@ -190,10 +190,7 @@ impl Reader<'_> {
 
     fn show_actor(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let started = Instant::now();
-        let filter = EventFilter {
-            actor_ids: Some(vec![ACTOR.to_owned()]),
-            ..EventFilter::default()
-        };
+        let filter = EventFilter::of(Facet::ActorId, ACTOR);
         let (events, _) = self.page(filter, None)?;
         let elapsed = started.elapsed();
         let rows = events.iter().map(|event| {
@@ -215,10 +212,7 @@ impl Reader<'_> {
 
     fn show_tenant(&self, out: &mut impl Write) -> anyhow::Result<()> {
         let started = Instant::now();
-        let filter = EventFilter {
-            tenant_id: Some(TENANT.to_owned()),
-            ..EventFilter::default()
-        };
+        let filter = EventFilter::of(Facet::TenantId, TENANT);
         let (events, cursor) = self.page(filter, None)?;
         let elapsed = started.elapsed();
         let rows = events.iter().map(|event| {

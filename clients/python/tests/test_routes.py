@@ -24,6 +24,8 @@ FEED_FILTERS: Dict[str, Any] = {
     "category": "auth",
     "target_id": "t1",
     "target_type": "todo",
+    "ip_address": "192.0.2.1",
+    "session_id": "s1",
 }
 FILTERS: Dict[str, Any] = {**FEED_FILTERS, "start_date": "2026-01-01", "end_date": "2026-01-02", "search": "words"}
 

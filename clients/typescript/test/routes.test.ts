@@ -20,6 +20,8 @@ const FEED_FILTERS = {
   category: "auth",
   target_id: "t1",
   target_type: "todo",
+  ip_address: "192.0.2.1",
+  session_id: "s1",
 } as const;
 const FILTERS = { ...FEED_FILTERS, ...DATES, search: "words" };
 

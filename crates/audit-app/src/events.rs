@@ -6,7 +6,8 @@ use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{
-    EventFilter, EventId, PageLimit, Position, StoredEvent, ViewerRoute, ViewerTier, Violations,
+    Condition, EventFilter, EventId, Facet, FacetValues, PageLimit, Position, StoredEvent, ViewerRoute,
+    ViewerTier, Violations,
 };
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
@@ -105,7 +106,7 @@ impl AuditLog {
             .ok_or(AppError::NotFound("event"))?;
         if let (Principal::Viewer(viewer), Some(tier)) = (&access.principal, &access.tier) {
             let facets = logged.event.facets()?;
-            if facets.tenant_id != viewer.tenant_id || !tier.shows(&facets) {
+            if facets.get(Facet::TenantId) != Some(&viewer.tenant_id) || !tier.shows(&facets) {
                 return Err(AppError::NotFound("event"));
             }
         }
@@ -144,40 +145,21 @@ impl AuditLog {
 /// The filter, restricted to the tenant of a viewer.
 pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> EventFilter {
     if let Principal::Viewer(viewer) = principal {
-        filter.tenant_id = Some(viewer.tenant_id.clone());
+        let own = Condition::is(viewer.tenant_id.as_str());
+        filter.conditions.insert(Facet::TenantId, own);
     }
     filter
 }
 
-/// The filter with each id in all forms in which redaction may have stored it. These do not depend on rules, so any engine with the
-/// hash key knows them.
-pub(crate) fn as_stored(engine: &Engine, filter: EventFilter) -> EventFilter {
-    let all_forms = |ids: Vec<String>| ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
-    // Without `..`, so that a new filter does not compile until it is decided whether redaction changes its field.
-    let EventFilter {
-        tenant_id,
-        actor_ids,
-        actor_type,
-        action,
-        category,
-        target_ids,
-        target_type,
-        start,
-        end,
-        search,
-    } = filter;
-    EventFilter {
-        tenant_id,
-        actor_ids: actor_ids.map(all_forms),
-        actor_type,
-        action,
-        category,
-        target_ids: target_ids.map(all_forms),
-        target_type,
-        start,
-        end,
-        search,
+/// The filter with each identifier in all forms in which redaction may have stored it. These do not depend on rules, so any engine with
+/// the hash key knows them.
+pub(crate) fn as_stored(engine: &Engine, mut filter: EventFilter) -> EventFilter {
+    for (facet, condition) in &mut filter.conditions {
+        if let (FacetValues::Identifier, Condition::OneOf(ids)) = (facet.values(), condition) {
+            *ids = ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
+        }
     }
+    filter
 }
 
 /// The JSON of an event without the fields that the tier hides.

@@ -69,6 +69,16 @@ impl EventQuery {
         self.set("target_type", kind)
     }
 
+    /// From this network address.
+    pub fn ip_address(self, address: impl Into<String>) -> Self {
+        self.set("ip_address", address)
+    }
+
+    /// In this session.
+    pub fn session_id(self, id: impl Into<String>) -> Self {
+        self.set("session_id", id)
+    }
+
     /// Not before this date or time (ISO 8601).
     pub fn start_date(self, date: impl Into<String>) -> Self {
         self.set("start_date", date)

@@ -1,24 +1,86 @@
 //! The fields of an event by which it can be found.
 
-use crate::event::{Actor, Target};
 use crate::{DamagedEvent, Event, EventField, StoredEvent, words};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::mem::take;
+
+words! {
+    /// A field by which events can be filtered, by the name of the query parameter. What differs by facet is decided in a `match`
+    /// over this list, so that a new one does not compile until each place has a decision; everything else follows by loops.
+    pub enum Facet {
+        /// The customer.
+        TenantId = "tenant_id",
+        /// Identifies the actor.
+        ActorId = "actor_id",
+        /// The kind of actor.
+        ActorType = "actor_type",
+        /// What was done.
+        Action = "action",
+        /// The kind of event.
+        Category = "category",
+        /// Identifies the target.
+        TargetId = "target_id",
+        /// The kind of target.
+        TargetType = "target_type",
+        /// The network address from which it was done.
+        IpAddress = "ip_address",
+        /// The session in which it was done.
+        SessionId = "session_id",
+    }
+}
+
+/// The values that a facet can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FacetValues {
+    /// Identifiers, which redaction may have replaced by their hashes.
+    Identifier,
+    /// Texts.
+    Text,
+    /// The words of [`crate::ActorType`].
+    ActorType,
+    /// The words of [`crate::Category`].
+    Category,
+    /// Actions; a filter may ask for their beginning.
+    Action,
+}
+
+impl Facet {
+    /// The field of the event, which a tier can hide.
+    pub const fn field(self) -> EventField {
+        match self {
+            Self::TenantId => EventField::TenantId,
+            Self::ActorId => EventField::ActorId,
+            Self::ActorType => EventField::ActorType,
+            Self::Action => EventField::Action,
+            Self::Category => EventField::Category,
+            Self::TargetId => EventField::TargetId,
+            Self::TargetType => EventField::TargetType,
+            Self::IpAddress => EventField::IpAddress,
+            Self::SessionId => EventField::SessionId,
+        }
+    }
+
+    /// What its values are.
+    pub const fn values(self) -> FacetValues {
+        match self {
+            Self::ActorId | Self::TargetId | Self::SessionId => FacetValues::Identifier,
+            Self::TenantId | Self::TargetType | Self::IpAddress => FacetValues::Text,
+            Self::ActorType => FacetValues::ActorType,
+            Self::Category => FacetValues::Category,
+            Self::Action => FacetValues::Action,
+        }
+    }
+}
 
 /// The fields of an event by which it can be found, borrowed from it. A field that the event lacks, or that is hidden
-/// from the reader, is `None` and matches no filter.
+/// from the reader, is absent and matches no filter.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-#[expect(missing_docs, reason = "the fields of an event, by the names they have there")]
 pub struct Facets<'a> {
-    pub action: Cow<'a, str>,
-    pub category: Cow<'a, str>,
-    pub tenant_id: Cow<'a, str>,
-    pub actor_id: Option<Cow<'a, str>>,
-    pub actor_type: Option<Cow<'a, str>>,
-    pub actor_name: Option<Cow<'a, str>>,
-    pub target_id: Option<Cow<'a, str>>,
-    pub target_type: Option<Cow<'a, str>>,
-    pub target_name: Option<Cow<'a, str>>,
+    values: [Option<Cow<'a, str>>; Facet::ALL.len()],
+    /// Only searched.
+    actor_name: Option<Cow<'a, str>>,
+    target_name: Option<Cow<'a, str>>,
 }
 
 words! {
@@ -44,11 +106,61 @@ impl SearchedText {
     }
 }
 
-impl Facets<'_> {
+impl<'a> Facets<'a> {
+    fn new(
+        mut value: impl FnMut(Facet) -> Option<Cow<'a, str>>,
+        [actor_name, target_name]: [Option<Cow<'a, str>>; 2],
+    ) -> Self {
+        Self {
+            values: std::array::from_fn(|index| value(Facet::ALL[index])),
+            actor_name,
+            target_name,
+        }
+    }
+
+    /// The value of a facet.
+    pub fn get(&self, facet: Facet) -> Option<&str> {
+        self.values[facet as usize].as_deref()
+    }
+
+    /// Takes the value of a facet; empty if there is none.
+    pub fn take(&mut self, facet: Facet) -> Cow<'a, str> {
+        self.values[facet as usize].take().unwrap_or_default()
+    }
+
+    /// With this value of a facet.
+    #[must_use]
+    pub fn with(mut self, facet: Facet, value: impl Into<Cow<'a, str>>) -> Self {
+        self.values[facet as usize] = Some(value.into());
+        self
+    }
+
+    /// With this text for full-text search.
+    #[must_use]
+    pub fn with_text(mut self, text: SearchedText, value: impl Into<Cow<'a, str>>) -> Self {
+        match text {
+            SearchedText::Action => return self.with(Facet::Action, value),
+            SearchedText::ActorName => self.actor_name = Some(value.into()),
+            SearchedText::TargetName => self.target_name = Some(value.into()),
+        }
+        self
+    }
+
+    /// Without the fields that are hidden.
+    #[must_use]
+    pub fn without(mut self, is_hidden: impl Fn(EventField) -> bool) -> Self {
+        for (value, facet) in self.values.iter_mut().zip(Facet::ALL) {
+            value.take_if(|_| is_hidden(facet.field()));
+        }
+        self.actor_name.take_if(|_| is_hidden(EventField::ActorName));
+        self.target_name.take_if(|_| is_hidden(EventField::TargetName));
+        self
+    }
+
     /// One of the texts that full-text search looks at.
     pub fn searched_text(&self, text: SearchedText) -> Option<&str> {
         match text {
-            SearchedText::Action => Some(&self.action),
+            SearchedText::Action => self.get(Facet::Action),
             SearchedText::ActorName => self.actor_name.as_deref(),
             SearchedText::TargetName => self.target_name.as_deref(),
         }
@@ -65,43 +177,25 @@ impl Facets<'_> {
 impl Event {
     /// The fields by which this event can be found.
     pub fn facets(&self) -> Facets<'_> {
-        let Self {
-            action,
-            category,
-            tenant_id,
-            actor,
-            target,
-            context: _,
-            metadata: _,
-            changes: _,
-            idempotency_key: _,
-            occurred_at: _,
-        } = self;
-        let Actor {
-            id: actor_id,
-            actor_type,
-            name: actor_name,
-            email: _,
-        } = actor;
-        let (target_id, target_type, target_name) = match target {
-            Some(Target {
-                id,
-                target_type,
-                name,
-            }) => (Some(id), Some(target_type), name.as_ref()),
-            None => (None, None, None),
+        let (target, context) = (self.target.as_ref(), self.context.as_ref());
+        let value = |facet| -> Option<Cow<'_, str>> {
+            match facet {
+                Facet::TenantId => Some((&self.tenant_id).into()),
+                Facet::ActorId => Some((&self.actor.id).into()),
+                Facet::ActorType => Some(self.actor.actor_type.as_str().into()),
+                Facet::Action => Some(self.action.as_str().into()),
+                Facet::Category => Some(self.category.as_str().into()),
+                Facet::TargetId => target.map(|target| (&target.id).into()),
+                Facet::TargetType => target.map(|target| (&target.target_type).into()),
+                Facet::IpAddress => context.and_then(|context| context.ip_address.as_ref().map(Into::into)),
+                Facet::SessionId => context.and_then(|context| context.session_id.as_ref().map(Into::into)),
+            }
         };
-        Facets {
-            action: action.as_str().into(),
-            category: category.as_str().into(),
-            tenant_id: tenant_id.into(),
-            actor_id: Some(actor_id.into()),
-            actor_type: Some(actor_type.as_str().into()),
-            actor_name: actor_name.as_ref().map(Into::into),
-            target_id: target_id.map(Into::into),
-            target_type: target_type.map(Into::into),
-            target_name: target_name.map(Into::into),
-        }
+        let names = [
+            self.actor.name.as_ref(),
+            target.and_then(|target| target.name.as_ref()),
+        ];
+        Facets::new(value, names.map(|name| name.map(Into::into)))
     }
 }
 
@@ -117,6 +211,8 @@ struct StoredFields<'a> {
     actor: StoredParty<'a>,
     #[serde(borrow)]
     target: Option<StoredParty<'a>>,
+    #[serde(borrow, default)]
+    context: StoredContext<'a>,
 }
 
 #[derive(Deserialize)]
@@ -127,6 +223,14 @@ struct StoredParty<'a> {
     kind: Cow<'a, str>,
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
+}
+
+#[derive(Default, Deserialize)]
+struct StoredContext<'a> {
+    #[serde(borrow)]
+    ip_address: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
 }
 
 impl StoredEvent {
@@ -145,21 +249,30 @@ impl<'a> Facets<'a> {
     /// # Errors
     /// When the text is not an event.
     pub fn read(canonical: &'a str) -> serde_json::Result<Self> {
-        let fields: StoredFields<'_> = serde_json::from_str(canonical)?;
-        let (target_id, target_type, target_name) = match fields.target {
+        let StoredFields {
+            mut action,
+            mut category,
+            mut tenant_id,
+            mut actor,
+            target,
+            mut context,
+        } = serde_json::from_str(canonical)?;
+        let (mut target_id, mut target_type, target_name) = match target {
             Some(target) => (Some(target.id), Some(target.kind), target.name),
             None => (None, None, None),
         };
-        Ok(Facets {
-            action: fields.action,
-            category: fields.category,
-            tenant_id: fields.tenant_id,
-            actor_id: Some(fields.actor.id),
-            actor_type: Some(fields.actor.kind),
-            actor_name: fields.actor.name,
-            target_id,
-            target_type,
-            target_name,
-        })
+        let names = [actor.name.take(), target_name];
+        let value = |facet| match facet {
+            Facet::TenantId => Some(take(&mut tenant_id)),
+            Facet::ActorId => Some(take(&mut actor.id)),
+            Facet::ActorType => Some(take(&mut actor.kind)),
+            Facet::Action => Some(take(&mut action)),
+            Facet::Category => Some(take(&mut category)),
+            Facet::TargetId => target_id.take(),
+            Facet::TargetType => target_type.take(),
+            Facet::IpAddress => context.ip_address.take(),
+            Facet::SessionId => context.session_id.take(),
+        };
+        Ok(Self::new(value, names))
     }
 }

@@ -1,27 +1,32 @@
 //! Filters: which events a query selects.
 
-use crate::event::{ActorType, Category};
 use crate::{
-    DamagedEvent, EventField, Facets, Search, SearchedText, StoredEvent, Timestamp, ViewerTier, Violations,
-    canonical,
+    DamagedEvent, EventField, Facet, Facets, Search, SearchedText, StoredEvent, Timestamp, ViewerTier,
+    Violations, canonical,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-/// Which actions a query selects.
+/// What a filter demands of a facet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ActionFilter {
-    /// This action.
-    Exact(String),
-    /// Every action that begins like this.
-    Prefix(String),
+pub enum Condition {
+    /// One of these values. Several, because redaction may have stored an identifier in the form of its hash.
+    OneOf(Vec<String>),
+    /// An action that begins like this.
+    ActionPrefix(String),
 }
 
-impl ActionFilter {
-    /// Reads `user.created`, or `user.*` for a prefix.
+impl Condition {
+    /// Exactly this value.
+    pub fn is(value: impl Into<String>) -> Self {
+        Self::OneOf(vec![value.into()])
+    }
+
+    /// Reads a condition on the action: `user.created`, or `user.*` for a beginning.
     ///
     /// # Errors
     /// When the text has a character that no action has, or a `*` anywhere but at the end.
-    pub fn parse(text: &str) -> Result<Self, Violations> {
+    pub fn on_action(text: &str) -> Result<Self, Violations> {
         let (literal, is_prefix) = match text.strip_suffix('*') {
             Some(prefix) => (prefix, true),
             None => (text, false),
@@ -31,25 +36,24 @@ impl ActionFilter {
             let message = "must be an action such as user.created, or its beginning and a * such as user.*";
             return Err(Violations::one("action", message));
         }
-        Ok(if is_prefix {
-            Self::Prefix(literal.to_owned())
-        } else {
-            Self::Exact(literal.to_owned())
+        Ok(match is_prefix {
+            true => Self::ActionPrefix(literal.to_owned()),
+            false => Self::is(literal),
         })
     }
 
-    /// Whether the filter selects this action.
-    pub fn matches(&self, action: &str) -> bool {
+    /// Whether a value meets it.
+    pub fn matches(&self, value: &str) -> bool {
         match self {
-            Self::Exact(exact) => action == exact,
-            Self::Prefix(prefix) => action.starts_with(prefix),
+            Self::OneOf(wanted) => wanted.iter().any(|wanted| wanted == value),
+            Self::ActionPrefix(prefix) => value.starts_with(prefix.as_str()),
         }
     }
 
     fn to_json(&self) -> Value {
         match self {
-            Self::Exact(exact) => json!(exact),
-            Self::Prefix(prefix) => json!([prefix]),
+            Self::OneOf(values) => json!(values),
+            Self::ActionPrefix(prefix) => json!({ "prefix": prefix }),
         }
     }
 }
@@ -57,20 +61,8 @@ impl ActionFilter {
 /// Which events a query selects. An event must meet every condition that is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
-    /// The customer.
-    pub tenant_id: Option<String>,
-    /// Any of these actor ids. Several, because redaction may have stored an id in the form of its hash.
-    pub actor_ids: Option<Vec<String>>,
-    /// The kind of actor.
-    pub actor_type: Option<ActorType>,
-    /// The action or its beginning.
-    pub action: Option<ActionFilter>,
-    /// The category.
-    pub category: Option<Category>,
-    /// Any of these target ids; see [`Self::actor_ids`].
-    pub target_ids: Option<Vec<String>>,
-    /// The kind of target.
-    pub target_type: Option<String>,
+    /// Of the facets.
+    pub conditions: BTreeMap<Facet, Condition>,
     /// Not before this time.
     pub start: Option<Timestamp>,
     /// Not after this time.
@@ -80,51 +72,37 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
+    /// The events with this value of a facet.
+    pub fn of(facet: Facet, value: impl Into<String>) -> Self {
+        Self {
+            conditions: BTreeMap::from([(facet, Condition::is(value))]),
+            ..Self::default()
+        }
+    }
+
+    /// The values of a facet that it allows; `None` if it allows any, or does not list them.
+    pub fn values(&self, facet: Facet) -> Option<&[String]> {
+        match self.conditions.get(&facet)? {
+            Condition::OneOf(values) => Some(values),
+            Condition::ActionPrefix(_) => None,
+        }
+    }
+
     /// Whether the filter selects the event, of which the reader sees the `visible` facets. This is the definition;
     /// indexes only find candidates.
     pub fn matches(&self, event: &StoredEvent, visible: &Facets<'_>) -> bool {
         let Self {
-            tenant_id,
-            actor_ids,
-            actor_type,
-            action,
-            category,
-            target_ids,
-            target_type,
+            conditions,
             start,
             end,
             search,
         } = self;
-        let Facets {
-            action: of_action,
-            category: of_category,
-            tenant_id: of_tenant,
-            actor_id: by_actor,
-            actor_type: by_type,
-            actor_name: _, // Only searched.
-            target_id: to_target,
-            target_type: to_type,
-            target_name: _, // Only searched.
-        } = visible;
-        let one_of = |wanted: &Option<Vec<String>>, actual: Option<&str>| {
-            wanted
-                .as_ref()
-                .is_none_or(|wanted| actual.is_some_and(|actual| wanted.iter().any(|id| id == actual)))
+        let is_met = |(facet, condition): (&Facet, &Condition)| {
+            visible.get(*facet).is_some_and(|value| condition.matches(value))
         };
-        let equal =
-            |wanted: Option<&str>, actual: Option<&str>| wanted.is_none_or(|wanted| actual == Some(wanted));
         start.is_none_or(|start| event.occurred_at >= start)
             && end.is_none_or(|end| event.occurred_at <= end)
-            && equal(tenant_id.as_deref(), Some(of_tenant))
-            && one_of(actor_ids, by_actor.as_deref())
-            && equal(actor_type.map(ActorType::as_str), by_type.as_deref())
-            // A hidden action is empty, and would match the empty prefix of `*`.
-            && action
-                .as_ref()
-                .is_none_or(|action| !of_action.is_empty() && action.matches(of_action))
-            && equal(category.map(Category::as_str), Some(of_category))
-            && one_of(target_ids, to_target.as_deref())
-            && equal(target_type.as_deref(), to_type.as_deref())
+            && conditions.iter().all(is_met)
             && search
                 .as_ref()
                 .is_none_or(|search| search.matches(visible.searched_texts()))
@@ -134,31 +112,15 @@ impl EventFilter {
     /// matches.
     pub fn is_hidden_by(&self, tier: &ViewerTier) -> bool {
         let Self {
-            tenant_id,
-            actor_ids,
-            actor_type,
-            action,
-            category,
-            target_ids,
-            target_type,
+            conditions,
             start,
             end,
             search,
         } = self;
-        let has_condition = [
-            (EventField::TenantId, tenant_id.is_some()),
-            (EventField::ActorId, actor_ids.is_some()),
-            (EventField::ActorType, actor_type.is_some()),
-            (EventField::Action, action.is_some()),
-            (EventField::Category, category.is_some()),
-            (EventField::TargetId, target_ids.is_some()),
-            (EventField::TargetType, target_type.is_some()),
-            (EventField::OccurredAt, start.is_some() || end.is_some()),
-        ];
+        let has_time = start.is_some() || end.is_some();
         let searches_nothing = || SearchedText::ALL.iter().all(|text| tier.hides(text.field()));
-        has_condition
-            .into_iter()
-            .any(|(field, has_condition)| has_condition && tier.hides(field))
+        conditions.keys().any(|facet| tier.hides(facet.field()))
+            || has_time && tier.hides(EventField::OccurredAt)
             || search.is_some() && searches_nothing()
     }
 
@@ -178,17 +140,15 @@ impl EventFilter {
     /// A text that is equal for equal filters and different for different ones; cursors are bound to it.
     pub fn fingerprint(&self) -> String {
         let Self {
-            tenant_id,
-            actor_ids,
-            actor_type,
-            action,
-            category,
-            target_ids,
-            target_type,
+            conditions,
             start,
             end,
             search,
         } = self;
+        let conditions = conditions.iter();
+        let conditions: Map<String, Value> = conditions
+            .map(|(facet, condition)| (facet.as_str().to_owned(), condition.to_json()))
+            .collect();
         let search = search.as_ref().map(|search| {
             search
                 .words()
@@ -197,13 +157,7 @@ impl EventFilter {
                 .collect::<Vec<_>>()
         });
         canonical::to_string(&json!([
-            tenant_id,
-            actor_ids,
-            actor_type.map(ActorType::as_str),
-            action.as_ref().map(ActionFilter::to_json),
-            category.map(Category::as_str),
-            target_ids,
-            target_type,
+            conditions,
             start.map(Timestamp::as_micros),
             end.map(Timestamp::as_micros),
             search,
@@ -251,41 +205,33 @@ impl PageLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Category;
 
     #[test]
-    fn an_action_filter_is_exact_or_a_prefix() {
-        assert!(ActionFilter::parse("user.*").unwrap().matches("user.created"));
-        assert!(
-            ActionFilter::parse("auth.failed*")
-                .unwrap()
-                .matches("auth.failed_login.twice")
-        );
-        assert!(!ActionFilter::parse("user.*").unwrap().matches("user"));
-        assert!(
-            !ActionFilter::parse("user.created")
-                .unwrap()
-                .matches("user.created.again")
-        );
-        assert!(ActionFilter::parse("*").unwrap().matches("anything.goes"));
+    fn a_condition_on_the_action_is_exact_or_a_prefix() {
+        let on_action = |text| Condition::on_action(text).unwrap();
+        assert!(on_action("user.*").matches("user.created"));
+        assert!(on_action("auth.failed*").matches("auth.failed_login.twice"));
+        assert!(!on_action("user.*").matches("user"));
+        assert!(!on_action("user.created").matches("user.created.again"));
+        assert!(on_action("*").matches("anything.goes"));
         for text in ["", "*.deleted", "user.*.x", "User.created", "a b"] {
-            assert!(ActionFilter::parse(text).is_err(), "{text}");
+            assert!(Condition::on_action(text).is_err(), "{text}");
+        }
+    }
+
+    fn of_action(text: &str) -> EventFilter {
+        EventFilter {
+            conditions: BTreeMap::from([(Facet::Action, Condition::on_action(text).unwrap())]),
+            ..EventFilter::default()
         }
     }
 
     #[test]
     fn fingerprints_tell_an_action_from_its_prefix() {
-        let with = |text: &str| EventFilter {
-            action: Some(ActionFilter::parse(text).unwrap()),
-            ..EventFilter::default()
-        };
-        assert_ne!(
-            with("user.created").fingerprint(),
-            with("user.created*").fingerprint()
-        );
-        assert_ne!(
-            with("user.created").fingerprint(),
-            EventFilter::default().fingerprint()
-        );
+        let exact = of_action("user.created").fingerprint();
+        assert_ne!(exact, of_action("user.created*").fingerprint());
+        assert_ne!(exact, EventFilter::default().fingerprint());
     }
 
     #[test]
@@ -319,10 +265,7 @@ mod tests {
             routes: None,
         };
         let everything = EventFilter::default();
-        let of_any_action = EventFilter {
-            action: Some(ActionFilter::parse("*").unwrap()),
-            ..EventFilter::default()
-        };
+        let of_any_action = of_action("*");
         for filter in [&everything, &of_any_action] {
             assert!(filter.shows(&event, None).unwrap());
             assert!(filter.shows(&event, Some(&tier(&["actor"], None))).unwrap());

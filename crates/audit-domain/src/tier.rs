@@ -2,9 +2,8 @@
 
 use crate::event::Category;
 use crate::words;
-use crate::{ActionGlob, EventField, EventPart, Facets};
+use crate::{ActionGlob, EventField, EventPart, Facet, Facets};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -191,17 +190,8 @@ impl ViewerTier {
             hidden_fields: _,
             routes: _,
         } = self;
-        let Facets {
-            action,
-            category,
-            tenant_id: _,
-            actor_id: _,
-            actor_type: _,
-            actor_name: _,
-            target_id: _,
-            target_type: _,
-            target_name: _,
-        } = facets;
+        let [action, category] =
+            [Facet::Action, Facet::Category].map(|facet| facets.get(facet).unwrap_or_default());
         let allows_category = |allowed: &Vec<Category>| allowed.iter().any(|one| one.as_str() == category);
         let allows_action = |allowed: &Vec<ActionGlob>| allowed.iter().any(|glob| glob.matches(action));
         categories.as_ref().is_none_or(allows_category) && actions.as_ref().is_none_or(allows_action)
@@ -210,31 +200,7 @@ impl ViewerTier {
     /// Removes the hidden facets, so that no filter and no search can find an event by them.
     #[must_use]
     pub fn restrict<'a>(&self, facets: Facets<'a>) -> Facets<'a> {
-        let Facets {
-            action,
-            category,
-            tenant_id,
-            actor_id,
-            actor_type,
-            actor_name,
-            target_id,
-            target_type,
-            target_name,
-        } = facets;
-        let visible = |field, value: Option<Cow<'a, str>>| value.filter(|_| !self.hides(field));
-        // Nothing equals an empty text, and it has no words.
-        let visible_or_empty = |field, value| visible(field, Some(value)).unwrap_or_default();
-        Facets {
-            action: visible_or_empty(EventField::Action, action),
-            category: visible_or_empty(EventField::Category, category),
-            tenant_id: visible_or_empty(EventField::TenantId, tenant_id),
-            actor_id: visible(EventField::ActorId, actor_id),
-            actor_type: visible(EventField::ActorType, actor_type),
-            actor_name: visible(EventField::ActorName, actor_name),
-            target_id: visible(EventField::TargetId, target_id),
-            target_type: visible(EventField::TargetType, target_type),
-            target_name: visible(EventField::TargetName, target_name),
-        }
+        facets.without(|field| self.hides(field))
     }
 
     /// Whether its tokens can read in this way.
@@ -311,6 +277,7 @@ fn remove(value: &mut Value, steps: &[&str]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SearchedText;
     use serde_json::json;
 
     fn tier(hidden: &[&str]) -> ViewerTier {
@@ -350,29 +317,14 @@ mod tests {
 
     #[test]
     fn what_is_hidden_cannot_be_found_by() {
-        let facets = Facets {
-            actor_id: Some("a".into()),
-            actor_name: Some("n".into()),
-            target_name: Some("t".into()),
-            ..Facets::default()
-        };
-        let restricted = tier(&["actor.name", "target"]).restrict(facets.clone());
-        assert_eq!(
-            restricted,
-            Facets {
-                actor_name: None,
-                target_name: None,
-                ..facets.clone()
-            }
-        );
-        assert_eq!(
-            tier(&["actor.*"]).restrict(facets.clone()),
-            Facets {
-                actor_id: None,
-                actor_name: None,
-                ..facets
-            }
-        );
+        let of_target = Facets::default().with_text(SearchedText::TargetName, "t");
+        let all = of_target
+            .clone()
+            .with(Facet::ActorId, "a")
+            .with_text(SearchedText::ActorName, "n");
+        let of_actor = Facets::default().with(Facet::ActorId, "a");
+        assert_eq!(tier(&["actor.name", "target"]).restrict(all.clone()), of_actor);
+        assert_eq!(tier(&["actor.*"]).restrict(all), of_target);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The fields whose most frequent values a summary of events has.
 
-use crate::{EventField, Facets, words};
+use crate::{Facet, words};
 
 words! {
     /// A field whose most frequent values a summary of events has.
@@ -19,27 +19,15 @@ words! {
 }
 
 impl TopField {
-    /// The field of the event, which a tier can hide.
+    /// The facet that it is.
     #[must_use]
-    pub const fn field(self) -> EventField {
+    pub const fn facet(self) -> Facet {
         match self {
-            Self::ActorId => EventField::ActorId,
-            Self::Action => EventField::Action,
-            Self::Category => EventField::Category,
-            Self::TargetType => EventField::TargetType,
-            Self::TenantId => EventField::TenantId,
-        }
-    }
-
-    /// The value of the field.
-    #[must_use]
-    pub fn of<'a>(self, facets: &'a Facets<'_>) -> Option<&'a str> {
-        match self {
-            Self::ActorId => facets.actor_id.as_deref(),
-            Self::Action => Some(&facets.action),
-            Self::Category => Some(&facets.category),
-            Self::TargetType => facets.target_type.as_deref(),
-            Self::TenantId => Some(&facets.tenant_id),
+            Self::ActorId => Facet::ActorId,
+            Self::Action => Facet::Action,
+            Self::Category => Facet::Category,
+            Self::TargetType => Facet::TargetType,
+            Self::TenantId => Facet::TenantId,
         }
     }
 }

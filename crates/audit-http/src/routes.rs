@@ -7,6 +7,7 @@ mod documentation;
 mod events;
 mod export;
 mod feed;
+mod filter;
 mod keys;
 mod log;
 mod master_keys;

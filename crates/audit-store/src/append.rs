@@ -17,8 +17,8 @@ use crate::search::tokens::Tokens;
 use crate::tree::{self, TreeSession};
 use audit_alerts::{GroupHash, Watch};
 use audit_domain::{
-    ContentSalt, Environment, EventId, Facets, HashedRecord, IdempotencyWindow, LogName, OrganizationId,
-    ProjectId, Record, SentDigest, Timestamp,
+    ContentSalt, Environment, EventId, Facet, Facets, HashedRecord, IdempotencyWindow, LogName,
+    OrganizationId, ProjectId, Record, SentDigest, Timestamp,
 };
 use plan::{Before, Head, KnownKey, LedgerMonth, Plan};
 use senders::EventSender;
@@ -104,7 +104,7 @@ impl NewEvent {
             .map(|idempotency| idempotency.hash.as_slice());
         Self {
             tokens: Tokens::of(destination.ledger_id.0, facets, hash),
-            action: facets.action.to_string(),
+            action: facets.get(Facet::Action).unwrap_or_default().to_owned(),
             record: record.hashed(content_salt, &log),
             idempotency,
             watches: Vec::new(),

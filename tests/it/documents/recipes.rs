@@ -21,7 +21,7 @@ fn rows(document: &str) -> Vec<Vec<String>> {
 fn every_path_and_every_test_of_a_recipe_exists() {
     let document = read("CONTRIBUTING.md");
     let rows = rows(&document);
-    assert!(rows.len() > 20, "two recipes: {rows:#?}");
+    assert!(rows.len() >= 16, "two recipes: {rows:#?}");
     let root = root();
     let mut text = String::new();
     for folder in ["crates", "bins", "tests"] {

@@ -7,7 +7,7 @@ use crate::webhooks::Webhook;
 use audit_alerts::{Alert, AlertRule, AlertStatus};
 use audit_auth::ViewerClaims;
 use audit_domain::{
-    Action, ActionError, Actor, Category, Context, Environment, Event, EventFilter, Plan, ProjectId,
+    Action, ActionError, Actor, Category, Context, Environment, Event, EventFilter, Facet, Plan, ProjectId,
     SERVICE_TENANT_ID, Target, Timestamp, ViewerTier,
 };
 use audit_store::{Key, Organization, Project, RedactionRuleRow, StreamTokenHash};
@@ -400,9 +400,9 @@ impl ServiceEvent {
             Some(&project.name),
         )
         .with("environment", environment.as_str());
-        match &filter.tenant_id {
-            Some(tenant_id) => event.with("tenant_id", tenant_id.as_str()),
-            None => event,
+        match filter.values(Facet::TenantId) {
+            Some([tenant_id]) => event.with("tenant_id", tenant_id.as_str()),
+            _ => event,
         }
     }
 

@@ -36,6 +36,8 @@ fn export_filters() -> EventQuery {
         .category(Category::Auth)
         .target_id("t1")
         .target_type("todo")
+        .ip_address("192.0.2.1")
+        .session_id("s1")
 }
 
 fn export_query() -> EventQuery {

@@ -1,12 +1,12 @@
 //! The list of the fields of an event against what reads, writes, indexes and hides them.
 
 use audit_domain::{
-    ActionFilter, Actor, ActorType, Category, Change, ContentSalt, Context, Environment, Event, EventField,
-    EventFilter, EventId, Facets, HiddenField, LogName, ProjectId, Record, Search, Stamp, StoredEvent,
-    Target, Timestamp, ViewerTier,
+    Actor, Change, Condition, ContentSalt, Context, Environment, Event, EventField, EventFilter, EventId,
+    Facet, Facets, HiddenField, LogName, ProjectId, Record, Search, SearchedText, Stamp, StoredEvent, Target,
+    Timestamp, ViewerTier,
 };
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
@@ -66,45 +66,14 @@ fn tier_without(path: &str) -> ViewerTier {
     }
 }
 
-/// The facet that a field is, `None` if no filter and no search looks at it. Without `..`, so that a new facet does not
-/// compile until it is here.
+/// The facet or the searched text that a field is, `None` if no filter and no search looks at it.
 fn facet<'a>(facets: &'a Facets<'_>, field: EventField) -> Option<Option<&'a str>> {
-    let Facets {
-        action,
-        category,
-        tenant_id,
-        actor_id,
-        actor_type,
-        actor_name,
-        target_id,
-        target_type,
-        target_name,
-    } = facets;
-    match field {
-        EventField::Action => Some(Some(action)),
-        EventField::Category => Some(Some(category)),
-        EventField::TenantId => Some(Some(tenant_id)),
-        EventField::ActorId => Some(actor_id.as_deref()),
-        EventField::ActorType => Some(actor_type.as_deref()),
-        EventField::ActorName => Some(actor_name.as_deref()),
-        EventField::TargetId => Some(target_id.as_deref()),
-        EventField::TargetType => Some(target_type.as_deref()),
-        EventField::TargetName => Some(target_name.as_deref()),
-        // Found by the order of events, by ids and by positions in the log.
-        EventField::Id | EventField::OccurredAt | EventField::ReceivedAt => None,
-        // No filter looks at these.
-        EventField::ClaimedAt
-        | EventField::ActorEmail
-        | EventField::IpAddress
-        | EventField::UserAgent
-        | EventField::Location
-        | EventField::SessionId
-        | EventField::IdempotencyKey
-        | EventField::Metadata
-        | EventField::Changes
-        | EventField::Redacted
-        | EventField::ContentHash
-        | EventField::ContentSalt => None,
+    let facet = Facet::ALL.iter().find(|facet| facet.field() == field);
+    let text = SearchedText::ALL.iter().find(|text| text.field() == field);
+    match (facet, text) {
+        (Some(facet), _) => Some(facets.get(*facet)),
+        (None, Some(text)) => Some(facets.searched_text(*text)),
+        (None, None) => None,
     }
 }
 
@@ -112,55 +81,35 @@ fn facet<'a>(facets: &'a Facets<'_>, field: EventField) -> Option<Option<&'a str
 /// `..`, so that a new condition does not compile until it is here.
 fn conditions() -> Vec<(EventField, EventFilter, EventFilter)> {
     let nothing = EventFilter {
-        tenant_id: None,
-        actor_ids: None,
-        actor_type: None,
-        action: None,
-        category: None,
-        target_ids: None,
-        target_type: None,
+        conditions: BTreeMap::new(),
         start: None,
         end: None,
         search: None,
     };
-    let mut conditions = Vec::new();
+    let event = event();
+    let facets = event.facets();
+    let mut conditions: Vec<_> = Facet::ALL
+        .iter()
+        .map(|facet| {
+            let value = facets.get(*facet).expect("the event has every field");
+            (
+                facet.field(),
+                EventFilter::of(*facet, value),
+                EventFilter::of(*facet, "other"),
+            )
+        })
+        .collect();
     let mut add = |field, set: &dyn Fn(&mut EventFilter, bool)| {
         let [mut met, mut unmet] = [nothing.clone(), nothing.clone()];
         set(&mut met, true);
         set(&mut unmet, false);
         conditions.push((field, met, unmet));
     };
-    let text = |is_met, value: &str| if is_met { value } else { "other" }.to_owned();
     let time = |seconds: i64| Some(NOW.plus_seconds(seconds));
-    add(EventField::TenantId, &|filter, is_met| {
-        filter.tenant_id = Some(text(is_met, "t"))
-    });
-    add(EventField::ActorId, &|filter, is_met| {
-        filter.actor_ids = Some(vec![text(is_met, "a")])
-    });
-    add(EventField::TargetId, &|filter, is_met| {
-        filter.target_ids = Some(vec![text(is_met, "o")])
-    });
-    add(EventField::TargetType, &|filter, is_met| {
-        filter.target_type = Some(text(is_met, "doc"))
-    });
-    add(EventField::ActorType, &|filter, is_met| {
-        filter.actor_type = Some(if is_met {
-            ActorType::User
-        } else {
-            ActorType::System
-        });
-    });
-    add(EventField::Category, &|filter, is_met| {
-        filter.category = Some(if is_met {
-            Category::Mutation
-        } else {
-            Category::Auth
-        });
-    });
     add(EventField::Action, &|filter, is_met| {
         let action = if is_met { "user.*" } else { "auth.*" };
-        filter.action = Some(ActionFilter::parse(action).expect("a filter"));
+        let condition = Condition::on_action(action).expect("a condition");
+        filter.conditions.insert(Facet::Action, condition);
     });
     for (field, word) in [
         (EventField::Action, "created"),
@@ -168,7 +117,8 @@ fn conditions() -> Vec<(EventField, EventFilter, EventFilter)> {
         (EventField::TargetName, "on"),
     ] {
         add(field, &|filter, is_met| {
-            filter.search = Some(Search::parse(&text(is_met, word)).expect("a search"));
+            let word = if is_met { word } else { "other" };
+            filter.search = Some(Search::parse(word).expect("a search"));
         });
     }
     add(EventField::OccurredAt, &|filter, is_met| {
@@ -276,9 +226,7 @@ fn a_hidden_field_is_in_no_facet_and_in_no_response() {
                 continue;
             };
             let expected = original.filter(|_| !is_hidden);
-            let shown = facet(&restricted, *field)
-                .flatten()
-                .filter(|text| !text.is_empty());
+            let shown = facet(&restricted, *field).flatten();
             assert_eq!(shown, expected, "{field} when {hidden} is hidden");
         }
     }

@@ -1,21 +1,19 @@
 //! `/api/v1/events`.
 
+use super::filter::HistoryQuery;
 use crate::caller::Bearer;
 use crate::error::{ApiError, ErrorBody, item_error};
 use crate::event_schema::{EventsInput, VisibleEvent};
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
-use crate::parameters::{WholeNumber, read_time, take};
+use crate::parameters::{WholeNumber, take};
 use crate::preference::ReceiptPreference;
 use crate::reply::{Created, Reply};
-use crate::schema::{ActionFilterText, AnyTime, Id, SearchText, Text, Word, absent_not_null};
+use crate::schema::{Id, absent_not_null};
 use crate::state::HttpState;
 use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
 use audit_auth::{EventsWrite, Keys, Readers};
-use audit_domain::{
-    ActionFilter, ActorType, Bound, Category, EventFilter, EventId, Fields, PageLimit, Search, Timestamp,
-    Violations, limits,
-};
+use audit_domain::{EventId, Fields, PageLimit};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -101,53 +99,6 @@ pub(super) struct EventBody {
     event: Box<RawValue>,
 }
 
-/// Which events, whenever they occurred.
-#[derive(JsonSchema)]
-#[schemars(transform = absent_not_null)]
-#[expect(dead_code, reason = "describes what is read")]
-pub(super) struct FilterQuery {
-    /// Exactly this tenant. With a viewer token it is always the token's.
-    #[schemars(example = &"acme")]
-    tenant_id: Option<IdText>,
-    /// Exactly this actor. The original id also finds events in which redaction replaced it by its hash.
-    #[schemars(example = &"user_1")]
-    actor_id: Option<IdText>,
-    #[schemars(example = &"user")]
-    actor_type: Option<Word<ActorType>>,
-    /// Exactly this action, or a beginning and a `*`: `user.*` finds `user.created` and `user.role.updated`, not `user`.
-    #[schemars(example = &"user.*")]
-    action: Option<ActionFilterText>,
-    #[schemars(example = &"admin")]
-    category: Option<Word<Category>>,
-    /// Exactly this target; as `actor_id`.
-    #[schemars(example = &"user_2")]
-    target_id: Option<IdText>,
-    /// Exactly this type of target.
-    #[schemars(example = &"user")]
-    target_type: Option<IdText>,
-}
-
-/// Which events among those that have happened.
-#[derive(JsonSchema)]
-#[schemars(transform = absent_not_null)]
-#[expect(dead_code, reason = "describes what is read")]
-pub(super) struct HistoryQuery {
-    #[schemars(flatten)]
-    filter: FilterQuery,
-    /// Events that occurred at this time or later: ISO 8601 with an
-    /// offset, or a date alone, which is its first instant in UTC.
-    #[schemars(example = &"2026-01-15T00:00:00Z")]
-    start_date: Option<AnyTime>,
-    /// Events that occurred at this time or earlier: ISO 8601 with an
-    /// offset, or a date alone, which is its last instant in UTC.
-    #[schemars(example = &"2026-01-15T23:59:59.999Z")]
-    end_date: Option<AnyTime>,
-    /// Words, all of which must be words of the action, the actor's name or the target's name; a word with a `*` behind
-    /// it must begin one. At least one letter or digit, at most 16 different words, 2 of them with a `*`.
-    #[schemars(example = &"jane upd*")]
-    search: Option<SearchText>,
-}
-
 /// How many events a page holds.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
@@ -176,62 +127,6 @@ pub(super) struct EventsQuery {
     page: PageQuery,
 }
 
-type IdText = Text<1, { limits::ID_CHARS_MAX }>;
-
-/// The part of a filter that queries of past events support and the feed does not.
-struct History {
-    start: Option<Timestamp>,
-    end: Option<Timestamp>,
-    search: Option<Search>,
-}
-
-/// Reads a filter. Every part of it is named, so that a new one does not compile until a request can have it.
-fn read_filter(fields: &mut Fields<'_>, history: History) -> EventFilter {
-    let History { start, end, search } = history;
-    EventFilter {
-        tenant_id: fields.optional_text("tenant_id", 1, limits::ID_CHARS_MAX),
-        actor_ids: fields
-            .optional_text("actor_id", 1, limits::ID_CHARS_MAX)
-            .map(|id| vec![id]),
-        actor_type: fields.optional_parsed("actor_type"),
-        action: read_with(fields, "action", ActionFilter::parse),
-        category: fields.optional_parsed("category"),
-        target_ids: fields
-            .optional_text("target_id", 1, limits::ID_CHARS_MAX)
-            .map(|id| vec![id]),
-        target_type: fields.optional_text("target_type", 1, limits::ID_CHARS_MAX),
-        start,
-        end,
-        search,
-    }
-}
-
-impl Fielded for FilterQuery {
-    type Read = EventFilter;
-
-    fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
-        let no_history = History {
-            start: None,
-            end: None,
-            search: None,
-        };
-        Some(read_filter(fields, no_history))
-    }
-}
-
-impl Fielded for HistoryQuery {
-    type Read = EventFilter;
-
-    fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
-        let history = History {
-            start: read_time(fields, "start_date", Bound::Start),
-            end: read_time(fields, "end_date", Bound::End),
-            search: read_with(fields, "search", Search::parse),
-        };
-        Some(read_filter(fields, history))
-    }
-}
-
 impl Fielded for PageQuery {
     type Read = PageLimit;
 
@@ -255,15 +150,6 @@ impl Fielded for EventsQuery {
             limit,
         })
     }
-}
-
-fn read_with<T>(
-    fields: &mut Fields<'_>,
-    name: &str,
-    parse: impl FnOnce(&str) -> Result<T, Violations>,
-) -> Option<T> {
-    let text = fields.optional_text(name, 0, usize::MAX)?;
-    take(fields, parse(&text))
 }
 
 /// Stores one event or an array of them.

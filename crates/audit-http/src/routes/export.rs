@@ -1,6 +1,6 @@
 //! `/api/v1/events/export`.
 
-use super::events::HistoryQuery;
+use super::filter::HistoryQuery;
 use crate::caller::Caller;
 use crate::csv;
 use crate::error::ApiError;

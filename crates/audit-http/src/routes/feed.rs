@@ -1,6 +1,7 @@
 //! `/api/v1/events/feed`.
 
-use super::events::{FilterQuery, PageQuery};
+use super::events::PageQuery;
+use super::filter::FilterQuery;
 use crate::caller::Bearer;
 use crate::error::ApiError;
 use crate::event_schema::VisibleEvent;

@@ -1,6 +1,6 @@
 //! `/api/v1/events/summary`.
 
-use super::events::HistoryQuery;
+use super::filter::HistoryQuery;
 use crate::caller::Bearer;
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters};

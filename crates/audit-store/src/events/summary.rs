@@ -10,8 +10,8 @@ use crate::search::counting::{self, Counting, SplitRow, Tally, WantedTop};
 use crate::search::terms::{QueryTerms, Selected};
 use crate::search::tokens::{category_tokens, field_prefix};
 use audit_domain::{
-    Category, EventField, EventFilter, Facets, Interval, StoredEvent, Timestamp, TooManyBuckets, TopField,
-    ViewerTier,
+    Category, EventField, EventFilter, Facet, Facets, Interval, StoredEvent, Timestamp, TooManyBuckets,
+    TopField, ViewerTier,
 };
 use std::collections::HashMap;
 
@@ -114,7 +114,7 @@ impl SummaryQuery {
     /// The fields whose values the reader sees.
     fn visible_fields(&self) -> impl Iterator<Item = TopField> {
         let fields = TopField::ALL.iter().copied();
-        fields.filter(|field| self.shows(field.field()))
+        fields.filter(|field| self.shows(field.facet().field()))
     }
 
     fn shows(&self, field: EventField) -> bool {
@@ -188,7 +188,7 @@ impl<'a> Top<'a> {
             self.bytes += event.canonical.len();
             let facets = event.facets()?;
             for (field, values) in &mut self.values {
-                if let Some(value) = field.of(&facets) {
+                if let Some(value) = facets.get(field.facet()) {
                     match values.get_mut(value) {
                         Some(count) => *count += 1,
                         None => drop(values.insert(value.to_owned(), 1)),
@@ -204,7 +204,7 @@ impl<'a> Top<'a> {
         self.looked_at = usize::try_from(counted.looked_at).unwrap_or(usize::MAX);
         for ((field, values), counted) in self.values.iter_mut().zip(&counted.tokens) {
             for (count, event) in counted {
-                if let Some(value) = field.of(&event.facets()?) {
+                if let Some(value) = event.facets()?.get(field.facet()) {
                     values.insert(value.to_owned(), *count);
                 }
             }
@@ -287,9 +287,8 @@ pub(super) fn summarize<S: ScanSession>(
 
 /// The number of the event's category.
 fn category_of(facets: &Facets<'_>) -> Option<usize> {
-    Category::ALL
-        .iter()
-        .position(|category| category.as_str() == facets.category)
+    let category = facets.get(Facet::Category)?;
+    Category::ALL.iter().position(|one| one.as_str() == category)
 }
 
 /// Calls `see` with the candidates, newest first, until it returns `false`. Returns whether it has seen all.

@@ -1,7 +1,7 @@
 //! The size of the index in bytes per event, for events like those of the benchmark.
 
 use super::tokens::Tokens;
-use audit_domain::Facets;
+use audit_domain::{Facet, Facets, SearchedText};
 use audit_index::{Block, BlockId, Blocks, Damaged, WriteBlocks, build_segment};
 
 /// Counts the bytes of blocks, and stores none.
@@ -84,18 +84,25 @@ fn tokens(numbers: &mut Numbers, ledgers: u64) -> String {
     let target = numbers.skewed(200_000);
     let word = |index: u64| WORDS[(index % 12) as usize];
     let has_target = !target_type.is_empty();
-    let facets = Facets {
-        action: action.into(),
-        category: category.into(),
-        tenant_id: format!("tenant_{:04}", numbers.skewed(300)).into(),
-        actor_id: Some(format!("usr_{actor:05}").into()),
-        actor_type: Some("user".into()),
-        actor_name: Some(format!("{} {}", name(actor), name(actor / 7 + 3)).into()),
-        target_id: has_target.then(|| format!("{target_type}_{target:06}").into()),
-        target_type: has_target.then(|| target_type.into()),
-        target_name: has_target
-            .then(|| format!("{} {} {}", word(target), word(target / 5), target % 90).into()),
-    };
+    let mut facets = Facets::default()
+        .with(Facet::Action, action)
+        .with(Facet::Category, category)
+        .with(Facet::TenantId, format!("tenant_{:04}", numbers.skewed(300)))
+        .with(Facet::ActorId, format!("usr_{actor:05}"))
+        .with(Facet::ActorType, "user")
+        .with_text(
+            SearchedText::ActorName,
+            format!("{} {}", name(actor), name(actor / 7 + 3)),
+        );
+    if has_target {
+        facets = facets
+            .with(Facet::TargetId, format!("{target_type}_{target:06}"))
+            .with(Facet::TargetType, target_type)
+            .with_text(
+                SearchedText::TargetName,
+                format!("{} {} {}", word(target), word(target / 5), target % 90),
+            );
+    }
     let key: Vec<u8> = (0..16).map(|_| numbers.below(256) as u8).collect();
     Tokens::of(ledger_id, &facets, Some(&key)).into_text()
 }

@@ -8,7 +8,7 @@ use crate::append::LedgerId;
 use crate::database::AnySession;
 use crate::error::Result;
 use crate::ledgers::actions_with_prefix;
-use audit_domain::{ActionFilter, ActionGlob, Category, EventFilter, SearchedText, ViewerTier};
+use audit_domain::{ActionGlob, Category, Condition, EventFilter, Facet, SearchedText, ViewerTier};
 use audit_index::Term;
 
 /// A prefix or glob that expands to more actions than this selects no candidates.
@@ -53,7 +53,7 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
         inexact: long_words(query.filter).then_some("search"),
     };
     let is_selected =
-        add_action_terms(session, query, &mut found)? && add_tier_terms(session, query, &mut found)?;
+        add_prefix_terms(session, query, &mut found)? && add_tier_terms(session, query, &mut found)?;
     Ok(is_selected.then_some(found))
 }
 
@@ -63,31 +63,29 @@ fn long_words(filter: &EventFilter) -> bool {
     words.any(shares_its_token)
 }
 
-/// The terms of a filter, except those of its action.
+/// The terms of a filter, except those of the beginning of an action.
 fn field_terms(query: &Selected<'_>) -> Vec<Term> {
     let EventFilter {
-        tenant_id,
-        actor_ids,
-        actor_type,
-        action: _, // See `action_terms`.
-        category,
-        target_ids,
-        target_type,
+        conditions,
         start: _, // The range of the scan.
         end: _,
         search,
     } = query.filter;
     let ledger = query.ledger_id.0;
-    let is = |kind, value: &str| Term::is(token(kind, ledger, value.as_bytes()));
-    let ids = |kind, ids: &Vec<String>| any_of(kind, ledger, ids.iter().map(String::as_str));
     let visible = visible_texts(query.tier);
     let mut terms = Vec::new();
-    terms.extend(tenant_id.as_deref().map(|value| is(Kind::Tenant, value)));
-    terms.extend(actor_ids.as_ref().map(|values| ids(Kind::ActorId, values)));
-    terms.extend(target_ids.as_ref().map(|values| ids(Kind::TargetId, values)));
-    terms.extend(actor_type.map(|value| is(Kind::ActorType, value.as_str())));
-    terms.extend(target_type.as_deref().map(|value| is(Kind::TargetType, value)));
-    terms.extend(category.map(|value| is(Kind::Category, value.as_str())));
+    for (facet, condition) in conditions {
+        match condition {
+            Condition::OneOf(values) => {
+                terms.push(any_of(
+                    Kind::Is(*facet),
+                    ledger,
+                    values.iter().map(String::as_str),
+                ));
+            }
+            Condition::ActionPrefix(_) => {} // See `add_prefix_terms`.
+        }
+    }
     for word in search.iter().flat_map(|search| search.words()) {
         terms.push(searched(ledger, word, &visible));
     }
@@ -100,28 +98,28 @@ fn visible_texts(tier: Option<&ViewerTier>) -> Vec<SearchedText> {
     SearchedText::ALL.iter().copied().filter(is_visible).collect()
 }
 
-/// Adds the terms of a filter's action. Returns whether an event can match.
-fn add_action_terms(session: &mut AnySession, query: &Selected<'_>, found: &mut QueryTerms) -> Result<bool> {
-    let is = |kind, value: &str| Term::is(token(kind, query.ledger_id.0, value.as_bytes()));
-    match &query.filter.action {
-        None => {}
-        Some(ActionFilter::Exact(action)) => found.terms.push(is(Kind::Action, action)),
-        Some(ActionFilter::Prefix(prefix)) if prefix.is_empty() => {}
-        Some(ActionFilter::Prefix(prefix)) if prefix.ends_with('.') => {
-            found.terms.push(is(Kind::ActionPrefix, prefix));
+/// Adds the terms of the beginning of an action. Returns whether an event can match.
+fn add_prefix_terms(session: &mut AnySession, query: &Selected<'_>, found: &mut QueryTerms) -> Result<bool> {
+    let Some(Condition::ActionPrefix(prefix)) = query.filter.conditions.get(&Facet::Action) else {
+        return Ok(true);
+    };
+    let is = |value: &str| Term::is(token(Kind::ActionPrefix, query.ledger_id.0, value.as_bytes()));
+    if prefix.is_empty() {
+        return Ok(true);
+    }
+    if prefix.ends_with('.') {
+        found.terms.push(is(prefix));
+        return Ok(true);
+    }
+    match expand(session, query.ledger_id, prefix, |_| true)? {
+        Actions::None => return Ok(false),
+        Actions::Tokens(tokens) => found.terms.push(Term::AnyOf(tokens)),
+        // The whole segments of the prefix select fewer candidates than no term.
+        Actions::Many => {
+            let segments = prefix.rfind('.').map(|dot| &prefix[..=dot]);
+            found.terms.extend(segments.map(is));
+            found.inexact = Some(Facet::Action.as_str());
         }
-        Some(ActionFilter::Prefix(prefix)) => match expand(session, query.ledger_id, prefix, |_| true)? {
-            Actions::None => return Ok(false),
-            Actions::Tokens(tokens) => found.terms.push(Term::AnyOf(tokens)),
-            // The whole segments of the prefix select fewer candidates than no term.
-            Actions::Many => {
-                let segments = prefix.rfind('.').map(|dot| &prefix[..=dot]);
-                found
-                    .terms
-                    .extend(segments.map(|segments| is(Kind::ActionPrefix, segments)));
-                found.inexact = Some("action");
-            }
-        },
     }
     Ok(true)
 }
@@ -131,14 +129,16 @@ fn add_tier_terms(session: &mut AnySession, query: &Selected<'_>, found: &mut Qu
     let Some(tier) = query.tier else {
         return Ok(true);
     };
-    match (&tier.categories, query.filter.category) {
+    let of_category =
+        |wanted: &String, allowed: &[Category]| allowed.iter().any(|one| one.as_str() == wanted);
+    match (&tier.categories, query.filter.values(Facet::Category)) {
         (Some(allowed), None) if !allowed.is_empty() => {
             let allowed = allowed.iter().map(|category| Category::as_str(*category));
             found
                 .terms
-                .push(any_of(Kind::Category, query.ledger_id.0, allowed));
+                .push(any_of(Kind::Is(Facet::Category), query.ledger_id.0, allowed));
         }
-        (Some(allowed), Some(wanted)) if allowed.contains(&wanted) => {}
+        (Some(allowed), Some(wanted)) if wanted.iter().any(|wanted| of_category(wanted, allowed)) => {}
         (Some(_), _) => return Ok(false),
         (None, _) => {}
     }
@@ -158,7 +158,7 @@ fn expand_globs(session: &mut AnySession, ledger_id: LedgerId, globs: &[ActionGl
     for glob in globs {
         let text = glob.as_str();
         match text.split_once('*') {
-            None => tokens.push(token(Kind::Action, ledger_id.0, text.as_bytes())),
+            None => tokens.push(token(Kind::Is(Facet::Action), ledger_id.0, text.as_bytes())),
             Some((prefix, "")) if prefix.ends_with('.') => {
                 tokens.push(token(Kind::ActionPrefix, ledger_id.0, prefix.as_bytes()));
             }
@@ -188,7 +188,7 @@ fn expand(
     }
     let wanted = actions.iter().filter(|action| wanted(action));
     let tokens: Vec<String> = wanted
-        .map(|action| token(Kind::Action, ledger_id.0, action.as_bytes()))
+        .map(|action| token(Kind::Is(Facet::Action), ledger_id.0, action.as_bytes()))
         .collect();
     Ok(match tokens.len() {
         0 => Actions::None,

@@ -13,12 +13,12 @@
 //! the range of an older segment's tokens excludes them. Tokens find candidates; [`audit_domain::EventFilter::matches`] decides.
 
 use audit_domain::search::words;
-use audit_domain::{Category, Facets, SearchWord, SearchedText, TopField};
+use audit_domain::{Category, Facet, Facets, SearchWord, SearchedText, TopField};
 use audit_index::Term;
 use sha2::{Digest, Sha256};
 
 /// Raise it when the tokens of an event change: an index with other tokens is then rebuilt.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// The tokens of an event.
 #[derive(Clone, Debug)]
@@ -60,17 +60,12 @@ impl Tokens {
 /// Longer words are truncated.
 const WORD_CHARS_MAX: usize = 64;
 
-/// The field of a token.
+/// What a token stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    Tenant,
-    ActorId,
-    ActorType,
-    Action,
+    /// A value of a facet.
+    Is(Facet),
     ActionPrefix,
-    Category,
-    TargetId,
-    TargetType,
     IdempotencyKey,
     Word(SearchedText),
 }
@@ -78,14 +73,16 @@ pub(crate) enum Kind {
 impl Kind {
     const fn letter(self) -> char {
         match self {
-            Self::Tenant => 't',
-            Self::ActorId => 'a',
-            Self::ActorType => 'b',
-            Self::Action => 'x',
+            Self::Is(Facet::TenantId) => 't',
+            Self::Is(Facet::ActorId) => 'a',
+            Self::Is(Facet::ActorType) => 'b',
+            Self::Is(Facet::Action) => 'x',
+            Self::Is(Facet::Category) => 'c',
+            Self::Is(Facet::TargetId) => 'o',
+            Self::Is(Facet::TargetType) => 'q',
+            Self::Is(Facet::IpAddress) => 'i',
+            Self::Is(Facet::SessionId) => 's',
             Self::ActionPrefix => 'p',
-            Self::Category => 'c',
-            Self::TargetId => 'o',
-            Self::TargetType => 'q',
             Self::IdempotencyKey => 'k',
             Self::Word(SearchedText::Action) => 'w',
             Self::Word(SearchedText::ActorName) => 'n',
@@ -154,21 +151,14 @@ pub(crate) fn shares_its_token(word: &SearchWord) -> bool {
 pub(crate) fn category_tokens(ledger_id: i64) -> Vec<String> {
     let categories = Category::ALL.iter();
     categories
-        .map(|category| token(Kind::Category, ledger_id, category.as_str().as_bytes()))
+        .map(|category| token(Kind::Is(Facet::Category), ledger_id, category.as_str().as_bytes()))
         .collect()
 }
 
 /// The prefix of the tokens of a field, which no other token has.
 pub(crate) fn field_prefix(ledger_id: i64, field: TopField) -> String {
-    let kind = match field {
-        TopField::ActorId => Kind::ActorId,
-        TopField::Action => Kind::Action,
-        TopField::Category => Kind::Category,
-        TopField::TargetType => Kind::TargetType,
-        TopField::TenantId => Kind::Tenant,
-    };
     let mut prefix = ledger_token(ledger_id);
-    prefix.push(kind.letter());
+    prefix.push(Kind::Is(field.facet()).letter());
     prefix
 }
 
@@ -207,37 +197,16 @@ fn push_base64(text: &mut String, number: u64, digits: u32) {
 
 /// Appends the tokens of an event's field values and search words, separated by spaces.
 pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Facets<'_>) {
-    let Facets {
-        action,
-        category,
-        tenant_id,
-        actor_id,
-        actor_type,
-        actor_name: _, // Only searched.
-        target_id,
-        target_type,
-        target_name: _, // Only searched.
-    } = facets;
-    push_token(text, Kind::Tenant, ledger_id, tenant_id.as_bytes());
-    let mut push = |kind, value: &[u8]| {
-        text.push(' ');
-        push_token(text, kind, ledger_id, value);
-    };
-    let fields = [
-        (Kind::ActorId, actor_id.as_ref()),
-        (Kind::ActorType, actor_type.as_ref()),
-        (Kind::Action, Some(action)),
-        (Kind::Category, Some(category)),
-        (Kind::TargetId, target_id.as_ref()),
-        (Kind::TargetType, target_type.as_ref()),
-    ];
-    for (kind, value) in fields {
-        if let Some(value) = value {
-            push(kind, value.as_bytes());
+    let values = Facet::ALL.iter();
+    let values = values.filter_map(|facet| Some((Kind::Is(*facet), facets.get(*facet)?.as_bytes())));
+    let action = facets.get(Facet::Action).unwrap_or_default();
+    let segments = action.match_indices('.');
+    let segments = segments.map(|(dot, _)| (Kind::ActionPrefix, &action.as_bytes()[..=dot]));
+    for (kind, value) in values.chain(segments) {
+        if !text.is_empty() {
+            text.push(' ');
         }
-    }
-    for (dot, _) in action.match_indices('.') {
-        push(Kind::ActionPrefix, &action.as_bytes()[..=dot]);
+        push_token(text, kind, ledger_id, value);
     }
     let mut distinct = Vec::new();
     for searched in SearchedText::ALL {
@@ -291,10 +260,10 @@ mod tests {
     #[test]
     fn equal_values_of_two_fields_or_ledgers_have_different_tokens() {
         let tokens = [
-            token(Kind::Tenant, 1, b"x"),
-            token(Kind::ActorId, 1, b"x"),
-            token(Kind::Tenant, 2, b"x"),
-            token(Kind::Tenant, 1, b"y"),
+            token(Kind::Is(Facet::TenantId), 1, b"x"),
+            token(Kind::Is(Facet::ActorId), 1, b"x"),
+            token(Kind::Is(Facet::TenantId), 2, b"x"),
+            token(Kind::Is(Facet::TenantId), 1, b"y"),
         ];
         assert_eq!(tokens.iter().collect::<BTreeSet<_>>().len(), tokens.len());
         let is_separator = |byte: u8| byte == b' ' || byte == b'\n';
@@ -303,15 +272,13 @@ mod tests {
 
     #[test]
     fn an_event_has_a_token_for_every_field_and_word() {
-        let facets = Facets {
-            action: "user.role.updated".into(),
-            category: "admin".into(),
-            tenant_id: "t".into(),
-            actor_id: Some("a".into()),
-            actor_type: Some("user".into()),
-            actor_name: Some("Alice O'Neil".into()),
-            ..Facets::default()
-        };
+        let facets = Facets::default()
+            .with_text(SearchedText::ActorName, "Alice O'Neil")
+            .with(Facet::Action, "user.role.updated")
+            .with(Facet::Category, "admin")
+            .with(Facet::TenantId, "t")
+            .with(Facet::ActorId, "a")
+            .with(Facet::ActorType, "user");
         let mut text = String::new();
         push_facet_tokens(&mut text, 37, &facets);
         text.push(' ');
@@ -328,22 +295,24 @@ mod tests {
     /// rebuilt.
     #[test]
     fn every_facet_has_its_tokens() {
-        let full = Facets {
-            action: "a.b".into(),
-            category: "auth".into(),
-            tenant_id: "t".into(),
-            actor_id: Some("i".into()),
-            actor_type: Some("user".into()),
-            actor_name: Some("n".into()),
-            target_id: Some("o".into()),
-            target_type: Some("q".into()),
-            target_name: Some("m".into()),
-        };
+        let mut full = Facets::default()
+            .with_text(SearchedText::ActorName, "n")
+            .with_text(SearchedText::TargetName, "m");
+        for facet in Facet::ALL {
+            full = full.with(
+                *facet,
+                if *facet == Facet::Action {
+                    "a.b"
+                } else {
+                    facet.as_str()
+                },
+            );
+        }
         let mut tokens = String::new();
         push_facet_tokens(&mut tokens, 37, &full);
-        let version_3 = "a_tEfZIa-fvvaY a_aEieutM7XWle a_b74wp_n78DN5 a_x8Fqrg-wbasZ a_c6EY9rai4ynQ a_o442IR3FFvtV \
-            a_qAs3WCpnvGP2 a_p2ORmGklw6bE a_wa a_wb a_nn a_mm";
-        assert_eq!((VERSION, tokens.as_str()), (3, version_3));
+        let version_4 = "a_t49ZiCBTYwuu a_aAs2mo7fTnq7 a_b8G15stPjCS4 a_x8Fqrg-wbasZ a_c3BnVPzOKC1p a_o04HOK49r4Nm \
+            a_q770Z7ksipM9 a_i7XVROpvumAw a_s0OgZCq6Cs41 a_p2ORmGklw6bE a_wa a_wb a_nn a_mm";
+        assert_eq!((VERSION, tokens.as_str()), (4, version_4));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
 use crate::search::tokens::{self, Kind};
-use audit_domain::TopField;
+use audit_domain::{Facet, TopField};
 use audit_index::{Blocks, Damaged, RowId, Segment};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -271,8 +271,11 @@ impl Actions {
     /// The events whose actions are not among these, in order.
     fn without(mut self, known: Vec<(i64, String)>) -> Vec<EventPlace> {
         for (ledger_id, action) in known {
-            self.0
-                .remove(&tokens::token(Kind::Action, ledger_id, action.as_bytes()));
+            self.0.remove(&tokens::token(
+                Kind::Is(Facet::Action),
+                ledger_id,
+                action.as_bytes(),
+            ));
         }
         let mut events: Vec<EventPlace> = self.0.into_values().collect();
         events.sort_by_key(|event| (event.ledger_id, event.seq));

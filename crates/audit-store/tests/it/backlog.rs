@@ -5,7 +5,7 @@ use crate::numbered::{
     assert_repeated, numbered_batch, numbered_event, of_tenant, open_without_indexing, store_twenty,
 };
 use crate::{NOW, append, count, create_project, open, prepare};
-use audit_domain::EventFilter;
+use audit_domain::{EventFilter, Facet};
 use audit_ledger::TileId;
 use audit_store::{Appended, Store, StoreError};
 use diesel::connection::SimpleConnection;
@@ -64,10 +64,7 @@ fn a_long_backlog_is_removed_once_it_is_indexed() {
     let (one, two) = (destination(1), destination(2));
     append(&store, &one, vec![prepare(&one, &numbered_event(1), NOW, 1)]);
     assert_eq!(count(&store, &two, EventFilter::default()), 0);
-    let actor = EventFilter {
-        actor_ids: Some(vec!["a1".to_owned()]),
-        ..EventFilter::default()
-    };
+    let actor = EventFilter::of(Facet::ActorId, "a1");
     for round in 0..50 {
         let many = (0..600).map(|number| {
             let event = json!({"action": "doc.opened", "category": "access", "tenant_id": "t", "actor": {"id": format!("a{number}"), "type": "user"}});

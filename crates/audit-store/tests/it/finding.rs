@@ -2,12 +2,13 @@
 
 use crate::{NOW, append, create_project, open, prepare};
 use audit_domain::{
-    ActionFilter, ActorType, Category, EventFilter, PageLimit, Position, Search, StoredEvent, Timestamp,
-    ViewerTier,
+    ActorType, Category, Condition, EventFilter, Facet, FacetValues, PageLimit, Position, Search,
+    StoredEvent, Timestamp, ViewerTier,
 };
 use audit_store::{Destination, EventQuery, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const ACTIONS: [&str; 5] = [
     "user.created",
@@ -29,6 +30,7 @@ pub(crate) fn any_event() -> impl Strategy<Value = Value> {
         });
         if has_target {
             event["target"] = json!({"id": format!("o{target}"), "type": format!("k{target}"), "name": NAMES[usize::from(target)]});
+            event["context"] = json!({"ip_address": format!("192.0.2.{actor}"), "session_id": format!("s{tenant}")});
         }
         event
     })
@@ -49,56 +51,62 @@ pub(crate) fn any_filter() -> impl Strategy<Value = EventFilter> {
                 "auth.failed_*"
             ][..]
         )
-        .prop_map(|text| Some(ActionFilter::parse(text).expect("a valid filter")))
+        .prop_map(|text| Some(Condition::on_action(text).expect("a condition")))
     ];
     let search = prop_oneof![
         3 => Just(None),
         1 => proptest::sample::select(&["alice", "ALI*", "bob alice", "ärz*", "updated", "failed", "neil", "unknown", "t*"][..])
             .prop_map(|text| Some(Search::parse(text).expect("a valid search")))
     ];
-    let ids = (
-        proptest::option::of(0..4_u8),
-        proptest::option::of(0..4_u8),
-        proptest::option::of(0..4_u8),
-    );
-    let words = (
-        proptest::option::of(0..4_usize),
-        proptest::option::of(0..6_usize),
-        proptest::option::of(0..3_u8),
+    // Of every facet: a value that events have, or one of two.
+    let values = proptest::collection::vec(
+        proptest::option::of((0..6_usize, any::<bool>())),
+        Facet::ALL.len(),
     );
     let times = (proptest::option::of(0..5_i64), proptest::option::of(0..5_i64));
-    (ids, words, action, search, times).prop_map(
-        |((tenant, actor, target), (actor_type, category, target_type), action, search, (start, end))| {
-            EventFilter {
-                tenant_id: tenant.map(|tenant| format!("t{tenant}")),
-                actor_ids: actor.map(|actor| vec![format!("a{actor}"), "a0".to_owned()]),
-                actor_type: actor_type.map(|index| ActorType::ALL[index]),
-                action,
-                category: category.map(|index| Category::ALL[index]),
-                target_ids: target.map(|target| vec![format!("o{target}")]),
-                target_type: target_type.map(|target| format!("k{target}")),
-                start: start.map(|age| Timestamp::from_millis(NOW.as_millis() - age)),
-                end: end.map(|age| Timestamp::from_millis(NOW.as_millis() - age)),
-                search,
-            }
-        },
-    )
+    (values, action, search, times).prop_map(|(values, action, search, (start, end))| {
+        let conditions = Facet::ALL.iter().zip(values);
+        let mut conditions: BTreeMap<Facet, Condition> = conditions
+            .filter_map(|(facet, value)| Some((*facet, condition(*facet, value?))))
+            .collect();
+        conditions.extend(action.map(|action| (Facet::Action, action)));
+        EventFilter {
+            conditions,
+            start: start.map(|age| Timestamp::from_millis(NOW.as_millis() - age)),
+            end: end.map(|age| Timestamp::from_millis(NOW.as_millis() - age)),
+            search,
+        }
+    })
+}
+
+fn condition(facet: Facet, (index, has_other): (usize, bool)) -> Condition {
+    let value = match facet {
+        Facet::TenantId => format!("t{index}"),
+        Facet::ActorId => format!("a{index}"),
+        Facet::ActorType => ActorType::ALL[index % ActorType::ALL.len()].to_string(),
+        Facet::Action => "user.created".to_owned(),
+        Facet::Category => Category::ALL[index % Category::ALL.len()].to_string(),
+        Facet::TargetId => format!("o{index}"),
+        Facet::TargetType => format!("k{index}"),
+        Facet::IpAddress => format!("192.0.2.{index}"),
+        Facet::SessionId => format!("s{index}"),
+    };
+    match has_other && facet.values() == FacetValues::Identifier {
+        true => Condition::OneOf(vec![value, "a0".to_owned()]),
+        false => Condition::is(value),
+    }
 }
 
 /// Keeps one condition in four on average, so that events match.
 pub(crate) fn thinned(filter: EventFilter, mask: u16) -> EventFilter {
-    let keep = |bit: u16| mask & (1 << bit) != 0;
+    let keep = |bit: usize| mask & (1 << bit) != 0;
+    let conditions = filter.conditions.into_iter();
+    let times = Facet::ALL.len();
     EventFilter {
-        tenant_id: filter.tenant_id.filter(|_| keep(0)),
-        actor_ids: filter.actor_ids.filter(|_| keep(1)),
-        actor_type: filter.actor_type.filter(|_| keep(2)),
-        action: filter.action.filter(|_| keep(3)),
-        category: filter.category.filter(|_| keep(4)),
-        target_ids: filter.target_ids.filter(|_| keep(5)),
-        target_type: filter.target_type.filter(|_| keep(6)),
-        start: filter.start.filter(|_| keep(7)),
-        end: filter.end.filter(|_| keep(8)),
-        search: filter.search.filter(|_| keep(9)),
+        conditions: conditions.filter(|(facet, _)| keep(*facet as usize)).collect(),
+        start: filter.start.filter(|_| keep(times)),
+        end: filter.end.filter(|_| keep(times + 1)),
+        search: filter.search.filter(|_| keep(times + 2)),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::files::{connect, count_rows, crashed_copy, indexed_tokens, segments, unindexed_commits};
 use crate::numbered::{assert_repeated, numbered_event, of_tenant, open_without_indexing, store_twenty};
 use crate::{NOW, append, count, create_project, open, prepare};
-use audit_domain::EventFilter;
+use audit_domain::{EventFilter, Facet};
 use audit_store::Appended;
 use diesel::connection::SimpleConnection;
 use diesel::{QueryableByName, RunQueryDsl, SqliteConnection};
@@ -101,10 +101,7 @@ fn an_index_of_another_history_is_rebuilt_and_no_key_is_stored_twice() {
         put_file(folder.path(), "audit.db-index", &abandoned);
 
         let store = open(folder.path());
-        let actor = |number: usize| EventFilter {
-            actor_ids: Some(vec![format!("a{number}")]),
-            ..EventFilter::default()
-        };
+        let actor = |number: usize| EventFilter::of(Facet::ActorId, format!("a{number}"));
         for (number, stored) in stored.iter().enumerate() {
             assert_eq!(count(&store, &to, actor(100 + number)), 1, "{number}");
             assert_eq!(count(&store, &to, actor(number)), 0, "{number}");

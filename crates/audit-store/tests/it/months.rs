@@ -1,7 +1,7 @@
 //! Months: in which one an event is stored, and the window in which its idempotency key is known.
 
 use crate::{NOW, append, count, create_project, open_url, prepare};
-use audit_domain::{Category, EventFilter, EventId, IdempotencyWindow, Timestamp};
+use audit_domain::{Category, EventFilter, EventId, Facet, IdempotencyWindow, Timestamp};
 use audit_store::{
     Appended, DatabaseUrl, Destination, NewEvent, Store, StoreError, StoreOptions, verify_index,
 };
@@ -122,10 +122,7 @@ fn a_key_is_known_in_the_months_of_the_window_and_new_after_it(kind: DatabaseKin
         let found = store.read(|reader| reader.event(to.ledger_id, id));
         assert_eq!(found.expect("it is read").expect("it is stored").event.id, id);
     }
-    let of_tenant = |tenant: &str| EventFilter {
-        actor_ids: Some(vec![tenant.to_owned()]),
-        ..EventFilter::default()
-    };
+    let of_tenant = |tenant: &str| EventFilter::of(Facet::ActorId, tenant);
     assert_eq!(count(&store, &to, of_tenant("b")), 1);
     drop(store);
     let store = open(&database, 3);
@@ -304,16 +301,10 @@ fn events_of_many_months_are_read_in_every_order(kind: DatabaseKind) {
         let found = store.read(|reader| reader.event(to.ledger_id, id));
         assert_eq!(found.expect("it is read").expect("it is stored").seq, start);
     }
-    let rare = EventFilter {
-        actor_ids: Some(vec!["rare".to_owned()]),
-        ..EventFilter::default()
-    };
+    let rare = EventFilter::of(Facet::ActorId, "rare");
     assert_eq!(count(&store, &to, EventFilter::default()), ids.len());
     assert_eq!(count(&store, &to, rare.clone()), MONTHS as usize);
-    let of_category = EventFilter {
-        category: Some(Category::Auth),
-        ..EventFilter::default()
-    };
+    let of_category = EventFilter::of(Facet::Category, Category::Auth.as_str());
     assert_eq!(count(&store, &to, of_category.clone()), ids.len());
     drop(store);
     assert_indexed(&database);

@@ -1,7 +1,7 @@
 //! Numbered events, and stores that do not index them on their own.
 
 use crate::{NOW, append, open_with, prepare};
-use audit_domain::EventFilter;
+use audit_domain::{EventFilter, Facet};
 use audit_store::{Appended, Destination, NewEvent, Store, StoreOptions};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -46,10 +46,7 @@ pub(crate) fn assert_repeated(store: &Store, to: &Destination, stored: &[Appende
 }
 
 pub(crate) fn of_tenant(id: &str) -> EventFilter {
-    EventFilter {
-        tenant_id: Some(id.to_owned()),
-        ..EventFilter::default()
-    }
+    EventFilter::of(Facet::TenantId, id)
 }
 
 pub(crate) fn numbered_batch(to: &Destination, numbers: Range<usize>) -> Vec<NewEvent> {

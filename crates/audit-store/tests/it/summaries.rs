@@ -4,7 +4,7 @@ use crate::finding::{any_event, any_filter, expected, pages, thinned};
 use crate::numbered::open_without_indexing;
 use crate::{NOW, append, create_project, destination, open, prepare};
 use audit_domain::{
-    ActionFilter, Buckets, Category, EventFilter, Interval, ProjectId, Search, StoredEvent, Timestamp,
+    Buckets, Category, Condition, EventFilter, Facet, Interval, ProjectId, Search, StoredEvent, Timestamp,
     TopField, ViewerTier,
 };
 use audit_store::{Destination, EventSummary, Store, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX};
@@ -58,10 +58,14 @@ fn counted(query: &SummaryQuery, events: &[StoredEvent]) -> EventSummary {
             .position(|other| *other == start)
             .expect("a bucket");
         of_bucket[number].0 += 1;
-        let category: Category = facets.category.parse().expect("a category");
+        let category: Category = facets
+            .get(Facet::Category)
+            .expect("a category")
+            .parse()
+            .expect("a category");
         *of_bucket[number].1.entry(category).or_default() += 1;
         for field in TopField::ALL.iter().filter(|_| position < TOP_EVENTS_MAX) {
-            if let Some(value) = field.of(&facets) {
+            if let Some(value) = facets.get(field.facet()) {
                 *values
                     .entry(*field)
                     .or_default()
@@ -72,7 +76,7 @@ fn counted(query: &SummaryQuery, events: &[StoredEvent]) -> EventSummary {
     }
     let top = TopField::ALL
         .iter()
-        .filter(|field| !hides(field.field()))
+        .filter(|field| !hides(field.facet().field()))
         .map(|field| {
             let mut values: Vec<(String, u64)> =
                 values.remove(field).unwrap_or_default().into_iter().collect();
@@ -200,8 +204,9 @@ fn store_days(store: &Store, to: &Destination, days: i64) -> Vec<StoredEvent> {
 }
 
 fn filter_of(action: Option<&str>, search: Option<&str>) -> EventFilter {
+    let of_action = |text| (Facet::Action, Condition::on_action(text).expect("a condition"));
     EventFilter {
-        action: action.map(|text| ActionFilter::parse(text).expect("a filter")),
+        conditions: action.map(of_action).into_iter().collect(),
         search: search.map(|text| Search::parse(text).expect("a search")),
         ..EventFilter::default()
     }
@@ -337,10 +342,7 @@ fn frequent_values_are_those_of_the_newest_events() {
         start: Some(NOW.plus_seconds(-2_000_000)),
         ..EventFilter::default()
     };
-    let of_tenant = EventFilter {
-        tenant_id: Some("t1".to_owned()),
-        ..EventFilter::default()
-    };
+    let of_tenant = EventFilter::of(Facet::TenantId, "t1");
     for filter in [EventFilter::default(), since, of_action, of_tenant] {
         for interval in [None, Some(Interval::Month)] {
             let query = query(&to, &filter, None, interval);

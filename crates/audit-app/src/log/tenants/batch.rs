@@ -3,7 +3,7 @@
 use super::{MapFailure, MappedLog};
 use crate::error::AppError;
 use crate::service::AuditLog;
-use audit_domain::{ContentHash, LogName};
+use audit_domain::{ContentHash, Facet, LogName};
 use audit_ledger::{Frontier, Hash, TreeHead};
 use audit_store::{LedgerId, LoggedEvent, RecentEvent, StoreError};
 use std::borrow::Cow;
@@ -126,6 +126,6 @@ fn tenant_and_leaf<'a>(
     if logged.seq != seq || computed != Some(event.content_hash) {
         return Err(AppError::inconsistent(AlteredEvent { seq }).into());
     }
-    let facets = event.facets().map_err(AppError::inconsistent)?;
-    Ok((facets.tenant_id, Hash::of_event(&event.content_hash)))
+    let mut facets = event.facets().map_err(AppError::inconsistent)?;
+    Ok((facets.take(Facet::TenantId), Hash::of_event(&event.content_hash)))
 }

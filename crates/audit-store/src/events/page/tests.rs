@@ -3,7 +3,7 @@ use crate::append::LedgerId;
 use crate::events::Candidates;
 use crate::search::counting::{Counting, Tally};
 use audit_domain::{
-    ContentHash, ContentSalt, EventFilter, EventId, PageLimit, Position, Timestamp, TooManyBuckets,
+    ContentHash, ContentSalt, EventFilter, EventId, Facet, PageLimit, Position, Timestamp, TooManyBuckets,
 };
 
 /// Events of these sizes, newest first.
@@ -24,10 +24,7 @@ impl Events {
 
     /// The events from this index on that are on a page.
     fn page(&mut self, from: usize, limit: usize, tenant_id: &str) -> EventPage {
-        let filter = EventFilter {
-            tenant_id: Some(tenant_id.to_owned()),
-            ..EventFilter::default()
-        };
+        let filter = EventFilter::of(Facet::TenantId, tenant_id);
         let query = EventQuery {
             ledger_id: LedgerId(1),
             filter,
