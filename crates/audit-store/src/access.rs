@@ -8,7 +8,7 @@
 //! error. The tables of the configuration can be named only within the module `configuration`, so no other module can
 //! change one.
 
-use crate::configuration::Owner;
+use crate::configuration::owner::Owner;
 use crate::database::AnySession;
 use crate::error::Result;
 use std::ops::{Deref, DerefMut};

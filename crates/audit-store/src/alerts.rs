@@ -1,15 +1,15 @@
 //! Alerts.
 
 use crate::access::{Reader, Writer};
-use crate::append::LedgerId;
-use crate::configuration::stored;
+use crate::append::alert_groups::RaisedAlert;
+use crate::columns::stored;
 use crate::database::select_for_update;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::schema::{alert_groups, alerts};
 use audit_alerts::{Alert, AlertId, AlertRate, AlertState, AlertStatus, Severity, SuppressedAlerts};
 use audit_domain::{EventId, Timestamp};
 use diesel::prelude::*;
-use std::sync::Arc;
 
 /// A filter of alerts. A field of `None` is no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,15 +40,6 @@ pub(crate) struct AlertColumns {
     fired_at: i64,
     acknowledged_at: Option<i64>,
     resolved_at: Option<i64>,
-}
-
-/// An alert that a commit raises.
-#[derive(Debug)]
-pub(crate) struct RaisedAlert {
-    pub(crate) ledger_id: LedgerId,
-    pub(crate) alert: Alert,
-    /// The webhooks whose deliveries the dispatcher has to write.
-    pub(crate) undelivered_to: Arc<[String]>,
 }
 
 /// The row of a raised alert. `undelivered_to` is the only trace of its deliveries until the dispatcher writes them.

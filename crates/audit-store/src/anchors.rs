@@ -4,10 +4,10 @@
 //! one succeeds. A node sends an anchor while it has claimed it; a claim ends by itself.
 
 use crate::access::{Reader, Writer};
-use crate::append::LedgerId;
 use crate::database::{insert_or_ignore, on_either};
 use crate::error::Result;
-use crate::ledgers::name_of;
+use crate::ids::LedgerId;
+use crate::ledgers::heads::name_of;
 use crate::schema::{anchors, ledgers, log_checkpoints, tenant_maps};
 use audit_domain::Timestamp;
 use diesel::dsl::max;

@@ -1,203 +1,30 @@
 //! Appending events to ledgers: one commit for many requests, planned before anything is written.
 
 pub(crate) mod alert_groups;
+pub(crate) mod idempotency;
 pub(crate) mod inline;
 pub(crate) mod key_probe;
-mod months;
+pub(crate) mod known_senders;
+pub(crate) mod months;
 pub(crate) mod plan;
+pub(crate) mod request;
 pub(crate) mod senders;
 
 use crate::append::alert_groups::AlertGroups;
-use crate::configuration::ConfigurationVersion;
-use crate::database::{WriteTransactions, write_transaction};
+use crate::database::transaction::{WriteTransactions, write_transaction};
 use crate::error::{Result, StoreError};
-use crate::ledgers::{self, HeadRow, NewHead, read_before};
+use crate::ids::LedgerId;
+use crate::ledgers::head::{Head, LedgerMonth, NewHead};
+use crate::ledgers::heads::{HeadRow, Heads};
 use crate::queue::{Queue, WaitingAppend};
-use crate::search::tokens::Tokens;
 use crate::tree::{self, TreeSession};
-use audit_alerts::{GroupHash, Watch};
-use audit_domain::{
-    ContentSalt, Environment, EventId, Facet, Facets, HashedRecord, IdempotencyWindow, LogName,
-    OrganizationId, ProjectId, Record, SentDigest, Timestamp,
-};
-use plan::{Before, Head, KnownKey, LedgerMonth, Plan};
-use senders::EventSender;
-use sha2::{Digest, Sha256};
+use audit_alerts::GroupHash;
+use audit_domain::IdempotencyWindow;
+use audit_ledger::SealedHead;
+use idempotency::KnownKeys;
+use plan::{Before, Plan, RefusedHead};
+use request::AppendRequest;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
-
-/// The database's number for a project and environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LedgerId(pub i64);
-
-/// Where events are appended, and the configuration they were prepared with.
-#[derive(Clone, Debug)]
-pub struct Destination {
-    /// The ledger of the project and environment.
-    pub ledger_id: LedgerId,
-    /// The project.
-    pub project_id: ProjectId,
-    /// The organization of the project. Organizations take turns in the write queue.
-    pub organization_id: OrganizationId,
-    /// Live or test.
-    pub environment: Environment,
-    /// The version of the project's configuration that the events were checked and redacted with. The append is refused
-    /// as stale when it is not the current one.
-    pub configuration_version: ConfigurationVersion,
-    /// The most live events the project may store on one UTC day.
-    pub daily_events_max: Option<u64>,
-    /// The webhooks that alerts are delivered to.
-    pub webhook_ids: Arc<[String]>,
-}
-
-/// The identity of an idempotency key within a ledger: the first 128 bits of its SHA-256.
-pub(crate) type KeyHash = [u8; 16];
-
-/// A stored idempotency key.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Idempotency {
-    pub(crate) hash: KeyHash,
-    pub(crate) digest: SentDigest,
-}
-
-impl Idempotency {
-    /// Of a key and the digest of the event as it was sent.
-    pub(crate) fn of((key, digest): (&str, SentDigest)) -> Self {
-        let hash = hash_of_key(key);
-        Self { hash, digest }
-    }
-}
-
-/// The identity of an idempotency key.
-pub(crate) fn hash_of_key(key: &str) -> KeyHash {
-    let sha256: [u8; 32] = Sha256::digest(key.as_bytes()).into();
-    let mut hash = KeyHash::default();
-    hash.copy_from_slice(&sha256[..16]);
-    hash
-}
-
-/// One event, ready to be appended: all expensive work is done.
-#[derive(Clone, Debug)]
-pub struct NewEvent {
-    pub(crate) record: HashedRecord,
-    pub(crate) action: String,
-    pub(crate) tokens: Tokens,
-    pub(crate) idempotency: Option<Idempotency>,
-    pub(crate) watches: Vec<Watch>,
-    pub(crate) sender: Option<EventSender>,
-}
-
-impl NewEvent {
-    /// Prepares a record for `destination`, to which its content hash binds it. `content_salt` is random. `facets` are those
-    /// of the redacted event; `idempotency` is the key with the digest of the event as it was sent.
-    pub fn new(
-        destination: &Destination,
-        record: Record,
-        content_salt: ContentSalt,
-        facets: &Facets<'_>,
-        idempotency: Option<(&str, SentDigest)>,
-    ) -> Self {
-        let idempotency = idempotency.map(Idempotency::of);
-        let log = LogName::new(destination.project_id, destination.environment);
-        let hash = idempotency
-            .as_ref()
-            .map(|idempotency| idempotency.hash.as_slice());
-        Self {
-            tokens: Tokens::of(destination.ledger_id.0, facets, hash),
-            action: facets.get(Facet::Action).unwrap_or_default().to_owned(),
-            record: record.hashed(content_salt, &log),
-            idempotency,
-            watches: Vec::new(),
-            sender: None,
-        }
-    }
-
-    /// The same event, sent with a key; `None` where no key was presented.
-    #[must_use]
-    pub fn sent_by(self, sender: Option<EventSender>) -> Self {
-        Self { sender, ..self }
-    }
-
-    /// The same event, to be counted by these groups of alert rules.
-    #[must_use]
-    pub fn watched(self, watches: Vec<Watch>) -> Self {
-        Self { watches, ..self }
-    }
-
-    /// Its approximate size in memory.
-    pub(crate) fn bytes(&self) -> usize {
-        self.record.canonical().len() + self.tokens.as_str().len() + self.action.len() + 768
-    }
-}
-
-/// The outcome for one event of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Appended {
-    /// Stored, under this id.
-    Stored(EventId),
-    /// An event with this idempotency key and content exists, under this id.
-    Repeated(EventId),
-    /// An event with this idempotency key and other content exists, under this id.
-    Conflicting(EventId),
-}
-
-/// The source of a request's events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// A client: they count towards the daily limit, and their stamps follow those before them.
-    Sent,
-    /// The service itself: they count towards no limit.
-    Service,
-    /// The claim of a stream at this time: they keep their stamps and count towards no limit.
-    Claimed(Timestamp),
-}
-
-/// The events of one request.
-#[derive(Clone, Debug)]
-pub(crate) struct AppendRequest {
-    pub(crate) destination: Destination,
-    pub(crate) events: Vec<NewEvent>,
-    pub(crate) origin: Origin,
-}
-
-impl AppendRequest {
-    /// The id that its first event was stamped with.
-    pub(crate) fn first_id(&self) -> Option<EventId> {
-        self.events.first().map(|event| event.record.stamp().id)
-    }
-
-    /// The latest time at which one of its events was received, or claimed, or of an id.
-    pub(crate) fn latest_time(&self) -> Option<Timestamp> {
-        let stamps = self.events.iter().map(|event| event.record.stamp());
-        let received = stamps.map(|stamp| stamp.received_at.max(stamp.id.time()));
-        let claimed = match self.origin {
-            Origin::Sent | Origin::Service => None,
-            Origin::Claimed(at) => Some(at),
-        };
-        received.chain(claimed).max()
-    }
-
-    /// The identities of the idempotency keys of its events.
-    pub(crate) fn key_hashes(&self) -> impl Iterator<Item = &KeyHash> {
-        let keys = self.events.iter().filter_map(|event| event.idempotency.as_ref());
-        keys.map(|key| &key.hash)
-    }
-}
-
-/// The outcomes for the events of one request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AppendedEvents {
-    /// In their order.
-    pub events: Vec<Appended>,
-    /// The size of a tree that has all of them.
-    pub log_size: u64,
-}
-
-/// The outcome of one request.
-pub type AppendOutcome = Result<AppendedEvents>;
-
-/// Stored idempotency keys, by ledger and hash.
-pub(crate) type KnownKeys = HashMap<(LedgerId, KeyHash), KnownKey>;
 
 /// The steps of an append that differ between the databases, in their order within a transaction.
 pub(crate) trait AppendSession: WriteTransactions + TreeSession {
@@ -223,6 +50,42 @@ pub(crate) trait AppendSession: WriteTransactions + TreeSession {
     fn write_alerts(&mut self, plan: &Plan) -> Result<()>;
 }
 
+/// Reads the state that every request to these ledgers depends on, and locks their heads until the end of the transaction.
+pub(crate) fn read_before<S: AppendSession>(
+    session: &mut S,
+    ledgers: &BTreeSet<LedgerId>,
+    day: i64,
+) -> Result<Before> {
+    let mut before = Before::default();
+    let heads = session.heads()?;
+    // Changes of the configuration lock heads in the same order.
+    before.add_heads(&heads, session.lock_heads(ledgers)?, day);
+    Ok(before)
+}
+
+impl Before {
+    /// Adds the heads in these rows.
+    pub(crate) fn add_heads(
+        &mut self,
+        heads: &Heads,
+        rows: impl IntoIterator<Item = (i64, HeadRow, Vec<LedgerMonth>)>,
+        day: i64,
+    ) {
+        for (id, row, months) in rows {
+            match heads.read(id, row, months) {
+                Some(head) if heads.unsigned.is_cut_off(LedgerId(id), head.size.cast_unsigned()) => {
+                    self.refused.insert(LedgerId(id), RefusedHead::CutOff);
+                }
+                Some(mut head) => {
+                    head.begin_day(day);
+                    self.heads.insert(LedgerId(id), head);
+                }
+                None => drop(self.refused.insert(LedgerId(id), RefusedHead::Forged)),
+            }
+        }
+    }
+}
+
 /// Plans requests and writes the plan, within a transaction, after [`read_before`].
 pub(crate) fn append<S: AppendSession>(
     session: &mut S,
@@ -235,10 +98,48 @@ pub(crate) fn append<S: AppendSession>(
     if plan.rows.is_empty() {
         return Ok(plan);
     }
-    let heads = ledgers::grow(session, &mut plan)?;
+    let heads = grow(session, &mut plan)?;
     session.write_events(&plan, &heads)?;
     write_tiles_and_alerts(session, &plan, &heads)?;
     Ok(plan)
+}
+
+/// The heads to write with the rows of a plan, in the order of their ledgers.
+pub(crate) fn grow<S: TreeSession>(session: &mut S, plan: &mut Plan) -> Result<Vec<NewHead>> {
+    let keeper = session.heads()?;
+    let mut heads = Vec::with_capacity(plan.growths.len());
+    for (&ledger_id, head) in &mut plan.after.heads {
+        let Some(growth) = plan.growths.get(&ledger_id) else {
+            // All its events are repeats, or were refused.
+            continue;
+        };
+        let tree = growth.tree.as_ref().ok_or(StoreError::Damaged {
+            what: "edge of a tree",
+        })?;
+        let (frontier, tiles) = tree::finish(session, ledger_id, tree)?;
+        let encoded = frontier.encode();
+        let code = keeper.code(&SealedHead {
+            ledger_id: ledger_id.0,
+            name: &head.name,
+            size: head.size,
+            frontier: &encoded,
+            last: Some((growth.last.id.to_bytes(), growth.last.received_at.as_micros())),
+        });
+        head.frontier = Some(frontier);
+        heads.push(NewHead {
+            ledger_id,
+            configuration_version: head.configuration_version,
+            size: head.size,
+            last: growth.last,
+            frontier: encoded,
+            code,
+            day: head.day,
+            day_events: i64::try_from(head.day_events).unwrap_or(i64::MAX),
+            tiles,
+        });
+    }
+    heads.sort_unstable_by_key(|head| head.ledger_id);
+    Ok(heads)
 }
 
 /// Writes the tiles, alerts and deliveries of a plan. The heads of its ledgers are locked.

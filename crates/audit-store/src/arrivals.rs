@@ -3,9 +3,9 @@
 //! Writers of this process notify at once, after their commits. One query over the sizes of all followed ledgers finds
 //! the commits of other processes.
 
-use crate::append::LedgerId;
 use crate::database::{AnySession, on_either};
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::schema::ledgers;
 use diesel::prelude::*;
 use parking_lot::Mutex;

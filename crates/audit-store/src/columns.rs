@@ -1,10 +1,28 @@
 //! Columns that several tables share.
 
-use crate::append::KeyHash;
-use crate::append::plan::KnownEvent;
+use crate::append::idempotency::{KeyHash, KnownEvent};
 use crate::error::{Result, StoreError};
 use crate::row_code::{CodedRow, RowCodes};
 use audit_domain::{ContentHash, ContentSalt, EventId, Month, SentDigest};
+use audit_ledger::Frontier;
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// Parses a stored value.
+pub(crate) fn stored<T: FromStr>(text: &str, what: &'static str) -> Result<T> {
+    text.parse().map_err(|_| StoreError::Damaged { what })
+}
+
+/// Writes a list of values as one text.
+pub(crate) fn write_list<T: Display>(items: &[T]) -> String {
+    serde_json::Value::from(items.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
+}
+
+/// Reads the text of [`write_list`].
+pub(crate) fn read_list<T: FromStr>(text: &str, what: &'static str) -> Result<Vec<T>> {
+    let words: Vec<String> = serde_json::from_str(text).map_err(|_| StoreError::Damaged { what })?;
+    words.iter().map(|word| stored(word, what)).collect()
+}
 
 /// Reads the column of an event's id.
 pub(crate) fn read_id(bytes: Vec<u8>) -> Result<EventId> {
@@ -66,4 +84,14 @@ pub(crate) fn read_digest(bytes: Vec<u8>) -> Result<SentDigest> {
         .try_into()
         .map(SentDigest::from_bytes)
         .map_err(|_| StoreError::Damaged { what: "digest" })
+}
+
+/// Decodes the right edge of a tree.
+pub(crate) fn read_frontier(bytes: Option<&[u8]>) -> Result<Frontier> {
+    match bytes {
+        Some(bytes) => Frontier::decode(bytes).map_err(|_| StoreError::Damaged {
+            what: "edge of a tree",
+        }),
+        None => Ok(Frontier::new()),
+    }
 }

@@ -2,25 +2,26 @@
 //! webhooks. Also the service's own secrets.
 //!
 //! The tables are private to this module. A setter is a method of [`Configurator`] for the owner of what it changes; the
-//! session that it gets has another version of the owner's configuration already (`owner.rs`).
+//! session that it gets has another version of the owner's configuration already (`versions.rs`).
 
 mod accounts;
 mod alert_rules;
 mod keys;
-mod owner;
+pub(crate) mod owner;
 mod portals;
 mod redaction_rules;
+pub(crate) mod rows;
 mod schema;
 mod stored_secrets;
+mod versions;
 mod viewers;
 mod webhooks;
 
-pub(crate) use accounts::stored;
-pub use accounts::{Organization, Project};
-pub use keys::{FoundKey, Key, KeyTextHash, KeyUse};
+pub use keys::FoundKey;
 pub use owner::{ConfigurationVersion, Deployment, Owner};
 pub use portals::{PortalLogoRow, PortalRow};
 pub use redaction_rules::RedactionRuleRow;
+pub use rows::{Key, KeyTextHash, KeyUse, Organization, Project};
 pub use stored_secrets::{SecretRow, StoredSecret};
 pub use viewers::{StoredTier, StoredViewerSecret};
 pub use webhooks::{WebhookRow, WebhookSecretRow};

@@ -8,16 +8,17 @@
 //! rest and ends the copy. The source is marked as moved before the target may be served, so that at no moment both can be.
 
 pub(crate) mod record;
+pub(crate) mod rows;
 
 use crate::access::Reader;
-use crate::append::LedgerId;
-use crate::append::plan::LedgerMonth;
 use crate::database::copied_tables::COPIED_TABLES;
 use crate::database::copy::{LockedSource, Source, SourceReader, Target, open_source, open_target, refused};
 use crate::database::{Database, DatabaseUrl};
 use crate::error::{Result, StoreError};
-use audit_domain::{ContentHash, ContentSalt, Envelope, LogName, Month, Timestamp};
+use crate::ledgers::head::LedgerMonth;
+use audit_domain::{ContentHash, ContentSalt, Envelope, LogName, Timestamp};
 use record::{COMPLETE, CopyRecord, MOVED, UNFINISHED};
+use rows::{BatchLimits, CheckedEvent, SourceEvent, SourceLedger};
 use sha2::{Digest, Sha256};
 
 /// Events of one batch, at most: a multiple of the width of a tile.
@@ -74,66 +75,6 @@ struct Ends {
     record: CopyRecord,
     /// [`MOVED`] in the source already: the copy was interrupted after that.
     is_moved: bool,
-}
-
-/// A ledger of the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceLedger {
-    /// Its number.
-    pub ledger_id: LedgerId,
-    /// Its project.
-    pub project_id: String,
-    /// `live` or `test`.
-    pub environment: String,
-    /// The number of its events.
-    pub size: i64,
-    /// The right edge of its tree.
-    pub frontier: Option<Vec<u8>>,
-}
-
-impl SourceLedger {
-    /// The name of the log: project and environment.
-    pub fn name(&self) -> String {
-        format!("{}/{}", self.project_id, self.environment)
-    }
-}
-
-/// An event as the source has it.
-#[derive(Debug)]
-pub(crate) struct SourceEvent {
-    pub(crate) seq: i64,
-    pub(crate) id: Vec<u8>,
-    pub(crate) content_hash: Vec<u8>,
-    pub(crate) content_salt: Vec<u8>,
-    pub(crate) idempotency_hash: Option<Vec<u8>>,
-    pub(crate) sent_digest: Option<Vec<u8>>,
-    pub(crate) redacted: bool,
-    pub(crate) sender: Option<i64>,
-    pub(crate) row_code: Vec<u8>,
-    pub(crate) body: String,
-}
-
-/// An event that was checked, with its month and the time in its text.
-#[derive(Debug)]
-pub(crate) struct CheckedEvent {
-    pub(crate) event: SourceEvent,
-    pub(crate) month: Month,
-    pub(crate) occurred_at: Timestamp,
-}
-
-/// A full tile.
-#[derive(Debug)]
-pub(crate) struct SourceTile {
-    pub(crate) level: i64,
-    pub(crate) tile_index: i64,
-    pub(crate) hashes: Vec<u8>,
-}
-
-/// The bounds of one batch of events.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BatchLimits {
-    pub(crate) events: i64,
-    pub(crate) bytes: usize,
 }
 
 impl DatabaseCopy {

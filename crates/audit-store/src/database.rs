@@ -6,22 +6,22 @@
 
 pub(crate) mod copied_tables;
 pub(crate) mod copy;
-mod session;
+pub(crate) mod session;
+pub(crate) mod transaction;
 pub(crate) mod url;
 
-pub(crate) use session::Session;
 pub use url::{DatabaseUrl, DatabaseUrlError};
 
-use crate::error::{Result, StoreError};
-use crate::ledgers::Heads;
+use crate::error::Result;
+use crate::ledgers::heads::Heads;
+use crate::options::StoreOptions;
 use crate::postgres::{self, PostgresSession};
 use crate::sqlite::{self, SqliteSession};
-use crate::store::StoreOptions;
 use crate::workers::Workers;
 use audit_domain::Clock;
 use diesel::QueryResult;
-use diesel::connection::SimpleConnection;
 use std::sync::Arc;
+use transaction::WriteTransactions;
 
 /// A session with either database. Shared queries run on it; diesel builds them for the database at hand.
 #[derive(diesel::MultiConnection)]
@@ -129,7 +129,7 @@ pub(crate) use {
 /// Fails while another process has the database open: on PostgreSQL to write, on SQLite at all.
 ///
 /// # Errors
-/// [`StoreError::InUse`]; when the database cannot be reached.
+/// [`crate::StoreError::InUse`]; when the database cannot be reached.
 pub fn require_unused(url: &DatabaseUrl) -> Result<()> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::connection::require_unused(path),
@@ -338,18 +338,6 @@ impl Database {
     }
 }
 
-/// Begins and ends transactions that write.
-pub(crate) trait WriteTransactions: SimpleConnection {
-    /// Begins a transaction that may write.
-    fn begin(&mut self) -> QueryResult<()>;
-
-    /// Commits it.
-    fn commit(&mut self) -> QueryResult<()>;
-
-    /// Rolls back after a commit that failed with `error`. Returns whether the transaction was rolled back for certain.
-    fn roll_back_failed_commit(&mut self, error: &diesel::result::Error) -> bool;
-}
-
 impl WriteTransactions for AnySession {
     fn begin(&mut self) -> QueryResult<()> {
         on_either!(self, session => session.begin())
@@ -361,33 +349,5 @@ impl WriteTransactions for AnySession {
 
     fn roll_back_failed_commit(&mut self, error: &diesel::result::Error) -> bool {
         on_either!(self, session => session.roll_back_failed_commit(error))
-    }
-}
-
-/// Runs `work` in a transaction that may write, and commits it.
-///
-/// On [`StoreError::OutcomeUnknown`] the transaction may have been committed. On every other error it was rolled back: by this
-/// function, or by the server, which rolls back the transaction of a connection that ends before the `COMMIT`.
-pub(crate) fn write_transaction<S: WriteTransactions, T, E: From<StoreError>>(
-    session: &mut S,
-    work: impl FnOnce(&mut S) -> Result<T, E>,
-) -> Result<T, E> {
-    session.begin().map_err(StoreError::from)?;
-    let outcome = work(session);
-    let ended = match outcome {
-        Ok(_) => session.commit(),
-        Err(_) => session.batch_execute("ROLLBACK"),
-    };
-    match (outcome, ended) {
-        (Ok(value), Ok(())) => Ok(value),
-        (Ok(_), Err(error)) => match session.roll_back_failed_commit(&error) {
-            true => Err(StoreError::from(error).into()),
-            false => Err(StoreError::outcome_unknown(&error).into()),
-        },
-        (Err(error), Ok(())) => Err(error),
-        (Err(error), Err(rollback)) => {
-            log::warn!("cannot roll back a transaction: {rollback}");
-            Err(error)
-        }
     }
 }

@@ -11,9 +11,9 @@ pub use summary::{
 };
 
 use crate::access::Reader;
-use crate::append::LedgerId;
 use crate::database::{on_database, on_either};
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::replica::LogEnd;
 use crate::search::counting::{Counting, Tally};
 use crate::search::terms::{Selected, terms_of};

@@ -2,14 +2,15 @@
 
 use crate::access::Reader;
 use crate::alerts::AlertColumns;
-use crate::append::{LedgerId, hash_of_key};
+use crate::append::idempotency::hash_of_key;
 use crate::database::{Database, DatabaseUrl, on_database, on_either};
 use crate::error::{Result, StoreError};
-use crate::ledgers::{SEALED_COLUMNS, SealedColumns, name_of, sealed};
+use crate::head_keys::{StoredHeadKey, stored_head_key};
+use crate::ids::LedgerId;
+use crate::ledgers::heads::{SEALED_COLUMNS, SealedColumns, name_of, sealed};
 use crate::row_code::{CodedRow, RowCodes};
 use crate::schema::{alerts, ledgers, log_checkpoints, log_tiles};
 use crate::search::verification::IndexReport;
-use crate::store::{StoredHeadKey, stored_head_key};
 use crate::tree::{CheckpointRow, TreeSession};
 use audit_alerts::Alert;
 use audit_domain::{ContentHash, ContentSalt, LogName, Month, ProjectId, Timestamp};

@@ -81,9 +81,12 @@ mod database;
 mod deliveries;
 mod error;
 mod events;
+mod head_keys;
+mod ids;
 mod inspection;
 mod ledgers;
 mod migrate;
+mod options;
 mod postgres;
 mod purge;
 mod queue;
@@ -112,30 +115,32 @@ mod writers;
 pub use access::{Configurator, Reader, Writer};
 pub use alerts::AlertFilter;
 pub use anchors::{AnchorStage, AnchorState, PublishedCheckpoint, StoredAnchor};
+pub use append::request::{AppendOutcome, Appended, AppendedEvents, Destination, NewEvent};
 pub use append::senders::EventSender;
-pub use append::{AppendOutcome, Appended, AppendedEvents, Destination, LedgerId, NewEvent};
-pub use cells::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
+pub use cells::rows::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 pub use configuration::{
     ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, KeyUse, Organization, Owner, PortalLogoRow,
     PortalRow, Project, RedactionRuleRow, SecretRow, StoredSecret, StoredTier, StoredViewerSecret,
     WebhookRow, WebhookSecretRow,
 };
-pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, OpenSecret, SourceLedger};
+pub use copy::rows::SourceLedger;
+pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, OpenSecret};
 pub use database::{DatabaseUrl, DatabaseUrlError, require_unused};
-pub use deliveries::{
-    AfterAttempt, AlertLedgers, AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow, LeasedDelivery,
-    PendingCount, ReadyWebhook,
-};
+pub use deliveries::rows::{AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow};
+pub use deliveries::{AfterAttempt, AlertLedgers, LeasedDelivery, PendingCount, ReadyWebhook};
 pub use error::StoreError;
 pub use events::{
     EventPage, EventQuery, EventSummary, FetchSize, FrequentValues, LoggedEvent, PAGE_BYTES_MAX,
     SummaryBucket, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX,
 };
+pub use head_keys::{ChosenHeadKey, HeadKeys, StoredHeadKey};
+pub use ids::{LedgerId, StreamTokenHash};
 pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
 pub use ledgers::LedgerCount;
 pub use migrate::{MigrationWork, PendingMigration, SchemaComparison, compare_schema};
+pub use options::{QueueLimits, StoreOptions};
 pub use purge::GroupKey;
-pub use queue::{AnonymousStreams, QueueLimits, Turn};
+pub use queue::{AnonymousStreams, Turn};
 pub use recent::RecentEvent;
 pub use replica::{LogEnd, ReplicaStatistics};
 pub use row_code::RowCodes;
@@ -143,8 +148,8 @@ pub use search::verification::{EventPlace, IndexFinding, IndexReport};
 pub use senders::{KeySenders, SentEvent, SentPage, StoredSender};
 pub use sqlite::backup::{SourceSchema, check_copy, copy_snapshot};
 pub use status::{DatabaseSettings, KindSettings, PostgresSettings, StorageStatus};
-pub use store::{ChosenHeadKey, HeadKeys, Store, StoreOptions, StoreStatistics, StoredHeadKey};
-pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow, StreamTokenHash};
+pub use store::{Store, StoreStatistics};
+pub use streams::{NewStreamEvent, StreamClientRow, StreamEvent, StreamRow};
 pub use tenants::{
     NewTenantTile, StoredTenantLog, StoredTenantMap, StoredTenantTile, TenantLog, TenantMapChange,
     TenantMapState,

@@ -10,10 +10,12 @@ mod callers;
 mod turns;
 
 use crate::append::plan::REQUEST_DELIVERIES_MAX;
-use crate::append::{AppendOutcome, AppendRequest, LedgerId, NewEvent};
+use crate::append::request::{AppendOutcome, AppendRequest, NewEvent};
 use crate::configuration::Owner;
 use crate::database::AnySession;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
+use crate::options::QueueLimits;
 use callers::Callers;
 pub use callers::{AnonymousStreams, Turn};
 use std::collections::BTreeSet;
@@ -117,24 +119,6 @@ impl Work {
         match self {
             Self::Append(commit) => commit.iter().map(WaitingAppend::ledger_id).collect(),
             Self::Transaction(_) => BTreeSet::new(),
-        }
-    }
-}
-
-/// The bounds of the write queue. One organization has two thirds of it at most.
-#[derive(Clone, Copy, Debug)]
-pub struct QueueLimits {
-    /// Requests that wait, at most.
-    pub jobs_max: usize,
-    /// Bytes of events that wait, at most.
-    pub bytes_max: usize,
-}
-
-impl Default for QueueLimits {
-    fn default() -> Self {
-        Self {
-            jobs_max: 12_288,
-            bytes_max: 18 * 1024 * 1024,
         }
     }
 }

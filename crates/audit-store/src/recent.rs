@@ -3,8 +3,8 @@
 //!
 //! A failover may have replaced the events of these positions since: who takes them verifies that they lead to a signed root.
 
-use crate::append::LedgerId;
 use crate::append::plan::NewRow;
+use crate::ids::LedgerId;
 use audit_ledger::Hash;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};

@@ -6,13 +6,13 @@
 //! failover that lost commits, a standby that was not rebuilt has other events at the end of the log.
 
 use crate::access::Reader;
-use crate::append::LedgerId;
 use crate::database::url::of_standby;
 use crate::database::{AnySession, Database, DatabaseUrl};
 use crate::error::{Result, StoreError};
+use crate::head_keys::HEAD_KEY_ID;
+use crate::ids::LedgerId;
 use crate::readers::ReaderPool;
 use crate::schema::ledgers;
-use crate::store::HEAD_KEY_ID;
 use diesel::prelude::*;
 use parking_lot::Mutex;
 use std::sync::Arc;

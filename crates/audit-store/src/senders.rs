@@ -1,11 +1,11 @@
 //! The events that a key has sent, and from where.
 
 use crate::access::Reader;
-use crate::append::LedgerId;
 use crate::append::senders::SenderId;
-use crate::configuration::stored;
+use crate::columns::stored;
 use crate::database::on_database;
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::schema::ledger_senders;
 use audit_domain::KeyId;
 use diesel::prelude::*;

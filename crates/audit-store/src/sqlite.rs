@@ -17,6 +17,7 @@ mod key_filter;
 pub(crate) mod key_uses;
 mod keys;
 mod read_only;
+mod rows;
 mod schema;
 mod seen_keys;
 pub(crate) mod senders;
@@ -26,16 +27,17 @@ pub(crate) mod streams;
 pub(crate) mod tree;
 mod wal;
 
-use crate::append::LedgerId;
-use crate::append::senders::KnownSenders;
-use crate::database::Session;
+use crate::append::known_senders::KnownSenders;
+use crate::database::session::Session;
 use crate::error::{Result, StoreError};
-use crate::ledgers::{Heads, KnownActions};
+use crate::ids::LedgerId;
+use crate::ledgers::actions::KnownActions;
+use crate::ledgers::heads::Heads;
 use crate::migrate;
+use crate::options::StoreOptions;
 use crate::search::CACHED_BYTES_MAX;
 use crate::signal::{Progress, Rebuild, Signal};
-use crate::store::StoreOptions;
-use crate::tree::PartialTiles;
+use crate::tree::partial_tiles::PartialTiles;
 use crate::workers::{Worker, Workers};
 use audit_domain::IdempotencyWindow;
 use audit_index::BlockCache;
@@ -173,7 +175,7 @@ impl Database {
     /// Fails if there is no index.
     pub(crate) fn require_index(&self) -> Result<()> {
         let missing = "the index file does not exist; the next start of the server rebuilds it";
-        require_file(&index::path(&self.path), missing)
+        require_file(&index::file::path(&self.path), missing)
     }
 
     fn session(&self, purpose: Purpose, appends: AppendMemory) -> Result<SqliteSession> {

@@ -1,14 +1,18 @@
 //! The store: an open database, its pools of readers, its writers and its workers.
 
 use crate::access::{Configurator, Reader, Writer};
-use crate::append::{AppendOutcome, AppendRequest, Destination, LedgerId, NewEvent, Origin};
-use crate::cells::Cell;
+use crate::append::request::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin};
+use crate::cells::rows::Cell;
 use crate::configuration::{Deployment, Owner};
 use crate::copy::record::refuse_unserved;
-use crate::database::{AnySession, Database, DatabaseUrl, write_transaction};
+use crate::database::transaction::write_transaction;
+use crate::database::{AnySession, Database, DatabaseUrl};
 use crate::error::{Result, StoreError};
-use crate::ledgers::Heads;
-use crate::queue::{Queue, QueueLimits, Ticket, Transaction, Turn, WaitingAppend};
+use crate::head_keys::{HeadKeys, head_key};
+use crate::ids::LedgerId;
+use crate::ledgers::heads::Heads;
+use crate::options::StoreOptions;
+use crate::queue::{Queue, Ticket, Transaction, Turn, WaitingAppend};
 use crate::readers::ReaderPool;
 use crate::recent::RecentEvent;
 use crate::replica::{Identity, LogEnd, Replica, ReplicaStatistics};
@@ -17,60 +21,18 @@ use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
 use crate::writers::Writers;
-use audit_domain::{Clock, IdempotencyWindow};
-use audit_ledger::{Frontier, HeadKey, HeadKeyId, TreeHead};
+use audit_domain::Clock;
+use audit_ledger::{Frontier, TreeHead};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::{oneshot, watch};
 
 /// Sessions for look-ups, at most.
 const LOOKUP_SESSIONS_MAX: u32 = 4;
-
-/// How a store is opened.
-#[derive(Clone, Copy, Debug)]
-pub struct StoreOptions {
-    /// The bounds of the write queue.
-    pub queue: QueueLimits,
-    /// Sessions for queries over events, at most.
-    pub readers_max: u32,
-    /// How long a reader waits for a session. After that the database counts as unreachable.
-    pub session_wait: Duration,
-    /// Writing sessions on PostgreSQL. SQLite always has one.
-    pub postgres_writers: usize,
-    /// The groups into which projects are divided on PostgreSQL, each with an index of its own: at least one. `None`: as
-    /// they are, and 16 in a new database.
-    pub postgres_groups: Option<u16>,
-    /// How long commits are collected before they are indexed. Queries find their events before that as well.
-    pub indexing_interval: Duration,
-    /// How long a request waits for its commit. After that its outcome is reported as unknown, unless it still waited in the
-    /// queue.
-    pub write_timeout: Duration,
-    /// How long an idempotency key is known.
-    pub idempotency_window: IdempotencyWindow,
-    /// How long a ledger takes events that are not signed ([`Store::note_signed`]); `None` for any time, in a process that signs
-    /// nothing.
-    pub unsigned_max: Option<Duration>,
-}
-
-impl Default for StoreOptions {
-    fn default() -> Self {
-        Self {
-            queue: QueueLimits::default(),
-            readers_max: 8,
-            session_wait: Duration::from_secs(3),
-            postgres_writers: 2,
-            postgres_groups: None,
-            indexing_interval: Duration::from_millis(100),
-            write_timeout: Duration::from_secs(10),
-            idempotency_window: IdempotencyWindow::default(),
-            unsigned_max: None,
-        }
-    }
-}
 
 /// Counts of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -616,90 +578,6 @@ impl Drop for Store {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-/// Chooses the key that authenticates the heads of ledgers.
-pub trait HeadKeys {
-    /// The key that the database names; any key where it names none yet.
-    ///
-    /// # Errors
-    /// [`StoreError::HeadKey`] when there is no such key.
-    fn choose(&self, stored: &StoredHeadKey) -> Result<ChosenHeadKey>;
-}
-
-/// What the database has of the key of the heads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StoredHeadKey {
-    /// Its id; `None` in a new database.
-    pub id: Option<HeadKeyId>,
-    /// The key itself, encrypted.
-    pub sealed: Option<Vec<u8>>,
-}
-
-/// A key of the heads, and how the database is to store it.
-#[derive(Clone, Debug)]
-pub struct ChosenHeadKey {
-    /// The key.
-    pub key: HeadKey,
-    /// The key, encrypted, for a database that does not have it; `None` where the database gets its id alone.
-    pub sealed: Option<Vec<u8>>,
-}
-
-impl HeadKeys for HeadKey {
-    fn choose(&self, stored: &StoredHeadKey) -> Result<ChosenHeadKey> {
-        match stored.id {
-            Some(id) if id != self.id() => Err(StoreError::HeadKey(format!(
-                "the heads of the database are of the key {id}, and the given key is {}",
-                self.id()
-            ))),
-            _ => Ok(ChosenHeadKey {
-                key: self.clone(),
-                sealed: None,
-            }),
-        }
-    }
-}
-
-/// The names under which the database stores the id of the key, and the encrypted key.
-pub(crate) const HEAD_KEY_ID: &str = "head_key_id";
-const HEAD_KEY: &str = "head_key";
-
-/// What the database has of the key of the heads.
-pub(crate) fn stored_head_key(session: &mut AnySession) -> Result<StoredHeadKey> {
-    let mut reader = Reader::new(session);
-    let read = |bytes: Vec<u8>| {
-        let what = "id of the key of the heads";
-        HeadKeyId::from_slice(&bytes).ok_or(StoreError::Damaged { what })
-    };
-    Ok(StoredHeadKey {
-        id: reader.secret(HEAD_KEY_ID)?.map(read).transpose()?,
-        sealed: reader.secret(HEAD_KEY)?,
-    })
-}
-
-/// The key of the heads. The first node chooses it for all.
-fn head_key(database: &Database, keys: &dyn HeadKeys, clock: &Arc<dyn Clock>) -> Result<HeadKey> {
-    let mut session = database.open_writer()?;
-    let stored = stored_head_key(&mut session)?;
-    let chosen = keys.choose(&stored)?;
-    if stored.id.is_some() {
-        return Ok(chosen.key);
-    }
-    let stored = write_transaction(&mut session, |session| -> Result<StoredHeadKey> {
-        Owner::from(Deployment).lock(session)?;
-        // Another node may have chosen meanwhile.
-        let found = stored_head_key(session)?;
-        let mut configurator = Configurator::new(session, Deployment);
-        if found.id.is_none() {
-            configurator.insert_secret(HEAD_KEY_ID, chosen.key.id().as_bytes(), clock.now())?;
-            if let Some(sealed) = &chosen.sealed {
-                configurator.insert_secret(HEAD_KEY, sealed, clock.now())?;
-            }
-        }
-        configurator.finish()?;
-        stored_head_key(session)
-    })?;
-    keys.choose(&stored).map(|chosen| chosen.key)
 }
 
 /// The error of work whose writer ended without reporting an outcome.

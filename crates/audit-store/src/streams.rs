@@ -1,16 +1,14 @@
 //! Anonymous streams, their clients and their events.
 
 use crate::access::{Reader, Writer};
-use crate::append::Idempotency;
+use crate::append::idempotency::Idempotency;
 use crate::columns::{read_digest, read_id};
 use crate::database::{insert_or_ignore, on_database, select_for_update};
 use crate::error::{Result, StoreError};
+use crate::ids::StreamTokenHash;
 use crate::schema::{stream_clients, stream_events, streams};
 use audit_domain::{Comparison, EventId, Record, SentDigest, Stamp, Timestamp};
 use diesel::prelude::*;
-
-/// The SHA-256 of a stream's token.
-pub type StreamTokenHash = [u8; 32];
 
 /// A stored stream.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable, Insertable, AsChangeset)]

@@ -5,9 +5,9 @@
 //! that the service wrote it, and the root in the state authenticates tiles and logs.
 
 use crate::access::{Reader, Writer};
-use crate::append::LedgerId;
 use crate::database::{insert_or_ignore, on_either};
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::ledgers::heads_of;
 use crate::schema::{tenant_logs, tenant_map_tiles, tenant_maps, tenant_tiles};
 use audit_ledger::{BUCKET_DEPTH, Frontier, Hash, HeadKey, MAP_DEPTH, MapTile, MapTileId, Tile};

@@ -6,38 +6,31 @@
 
 mod checkpoints;
 mod cosigned;
-mod partial_tiles;
+pub(crate) mod partial_tiles;
 mod recent_trees;
 mod repair;
 
 pub use checkpoints::{CheckpointRow, NewCheckpoint, ScannedLedgers, SigningState};
 pub use cosigned::{CosignedRow, NewCosigned};
-pub(crate) use partial_tiles::PartialTiles;
 pub(crate) use recent_trees::RecentTrees;
 pub use repair::RepairedHead;
 
 use crate::access::Reader;
-use crate::append::LedgerId;
+use crate::columns::read_frontier;
 use crate::database::on_either;
 use crate::error::{Result, StoreError};
-use crate::ledgers::Heads;
+use crate::ids::LedgerId;
+use crate::ledgers::heads::Heads;
 use crate::schema::ledgers;
 use audit_domain::ContentHash;
 use audit_ledger::{Frontier, Growth, GrowthError, Hash, Tile, TileId};
 use diesel::prelude::*;
+use partial_tiles::PartialTiles;
 use std::ops::Range;
 use std::sync::Arc;
 
 const fn damaged(what: &'static str) -> StoreError {
     StoreError::Damaged { what }
-}
-
-/// Decodes the right edge of a tree.
-pub(crate) fn read_frontier(bytes: Option<&[u8]>) -> Result<Frontier> {
-    match bytes {
-        Some(bytes) => Frontier::decode(bytes).map_err(|_| damaged("edge of a tree")),
-        None => Ok(Frontier::new()),
-    }
 }
 
 /// The database operations of a tree.

@@ -3,8 +3,8 @@
 //! An attacker with write access to the database can remove an event that was acknowledged and is in no signed checkpoint. Only a node
 //! that remembers it notices that. So a ledger that cannot be signed takes events for a limited time only.
 
-use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use parking_lot::Mutex;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

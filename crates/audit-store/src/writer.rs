@@ -3,23 +3,24 @@
 //! A writer takes all waiting requests, writes them in one transaction, and reports the outcomes after the commit:
 //! concurrent requests share one disk synchronisation (group commit).
 
-use crate::alerts::RaisedAlert;
-use crate::append::alert_groups::Suppressed;
+use crate::append::alert_groups::{RaisedAlert, Suppressed};
 use crate::append::plan::Plan;
-use crate::append::{AppendOutcome, FailedCommit, ledgers_of};
+use crate::append::request::AppendOutcome;
+use crate::append::{FailedCommit, ledgers_of};
 use crate::arrivals::Arrivals;
 use crate::database::{AnySession, Database, on_database, on_either};
 use crate::error::{Result, StoreError};
-use crate::ledgers::Heads;
+use crate::ids::LedgerId;
+use crate::ledgers::heads::Heads;
 use crate::queue::{Queue, Transaction, WaitingAppend, Work};
 use crate::recent::RecentEvents;
 use crate::shortage::Shortage;
 use crate::tree::RecentTrees;
-use crate::writers::Slot;
 use audit_alerts::ALERTS_PER_MINUTE_MAX;
 use audit_domain::Clock;
 use diesel::r2d2::R2D2Connection;
-use std::collections::BTreeMap;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -132,6 +133,76 @@ impl Commits {
         self.arrivals
             .notify(heads.map(|(ledger_id, head)| (*ledger_id, head.size.cast_unsigned())));
         plan.outcomes
+    }
+}
+
+/// What a writing thread is doing.
+#[derive(Default)]
+pub(crate) struct Slot(Mutex<SlotState>);
+
+#[derive(Default)]
+struct SlotState {
+    /// Whether it has work, and the ledgers it owns.
+    work: Option<BTreeSet<LedgerId>>,
+    /// When it began to wait for responses; none while it connects, which has limits of its own.
+    since: Option<Instant>,
+    /// Whether another writer has taken its place.
+    is_replaced: bool,
+}
+
+impl Slot {
+    /// Notes that work begins.
+    pub(crate) fn begin(&self, ledgers: BTreeSet<LedgerId>) {
+        let mut state = self.0.lock();
+        state.work = Some(ledgers);
+        state.since = Some(Instant::now());
+    }
+
+    /// Connects. A writer that connects does not hang.
+    pub(crate) fn connect<T>(&self, attempt: impl FnOnce() -> T) -> T {
+        self.0.lock().since = None;
+        let connected = attempt();
+        self.0.lock().since = Some(Instant::now());
+        connected
+    }
+
+    /// Notes that the work has ended, and releases its ledgers. Returns `false` if the writer was replaced, and its ledgers
+    /// were released then.
+    pub(crate) fn end(&self, queue: &Queue) -> bool {
+        let mut state = self.0.lock();
+        let work = state.work.take();
+        if state.is_replaced {
+            return false;
+        }
+        if let Some(ledgers) = work {
+            queue.release(&ledgers);
+        }
+        true
+    }
+
+    pub(crate) fn hangs(&self, limit: Duration) -> bool {
+        self.0.lock().hangs(limit)
+    }
+
+    /// Takes the place of a writer that hangs. Returns `false` if it does not.
+    pub(crate) fn replace(&self, limit: Duration, queue: &Queue) -> bool {
+        let mut state = self.0.lock();
+        match &state.work {
+            Some(ledgers) if state.hangs(limit) => queue.release(ledgers),
+            _ => return false,
+        }
+        state.is_replaced = true;
+        true
+    }
+
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.0.lock().is_replaced
+    }
+}
+
+impl SlotState {
+    fn hangs(&self, limit: Duration) -> bool {
+        self.work.is_some() && self.since.is_some_and(|since| since.elapsed() >= limit)
     }
 }
 

@@ -6,17 +6,15 @@
 //! to a new one, with a connection of its own. The old thread ends when its call returns. What it commits by then is
 //! stored, after its clients were told that the outcome is unknown.
 
-use crate::append::LedgerId;
 use crate::database::Database;
 use crate::error::Result;
 use crate::queue::Queue;
 use crate::workers;
-use crate::writer::{Commits, WriterThread};
+use crate::writer::{Commits, Slot, WriterThread};
 use parking_lot::{Condvar, Mutex};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Replaced writers that still hang, at most. Each holds a connection.
 const REPLACED_WRITERS_MAX: usize = 8;
@@ -24,76 +22,6 @@ const REPLACED_WRITERS_MAX: usize = 8;
 const BLOCKED_AFTER: Duration = Duration::from_secs(1);
 /// How often the writers are looked at.
 const SUPERVISION_INTERVAL: Duration = Duration::from_millis(250);
-
-/// What a writing thread is doing.
-#[derive(Default)]
-pub(crate) struct Slot(Mutex<SlotState>);
-
-#[derive(Default)]
-struct SlotState {
-    /// Whether it has work, and the ledgers it owns.
-    work: Option<BTreeSet<LedgerId>>,
-    /// When it began to wait for responses; none while it connects, which has limits of its own.
-    since: Option<Instant>,
-    /// Whether another writer has taken its place.
-    is_replaced: bool,
-}
-
-impl Slot {
-    /// Notes that work begins.
-    pub(crate) fn begin(&self, ledgers: BTreeSet<LedgerId>) {
-        let mut state = self.0.lock();
-        state.work = Some(ledgers);
-        state.since = Some(Instant::now());
-    }
-
-    /// Connects. A writer that connects does not hang.
-    pub(crate) fn connect<T>(&self, attempt: impl FnOnce() -> T) -> T {
-        self.0.lock().since = None;
-        let connected = attempt();
-        self.0.lock().since = Some(Instant::now());
-        connected
-    }
-
-    /// Notes that the work has ended, and releases its ledgers. Returns `false` if the writer was replaced, and its ledgers
-    /// were released then.
-    pub(crate) fn end(&self, queue: &Queue) -> bool {
-        let mut state = self.0.lock();
-        let work = state.work.take();
-        if state.is_replaced {
-            return false;
-        }
-        if let Some(ledgers) = work {
-            queue.release(&ledgers);
-        }
-        true
-    }
-
-    fn hangs(&self, limit: Duration) -> bool {
-        self.0.lock().hangs(limit)
-    }
-
-    /// Takes the place of a writer that hangs. Returns `false` if it does not.
-    fn replace(&self, limit: Duration, queue: &Queue) -> bool {
-        let mut state = self.0.lock();
-        match &state.work {
-            Some(ledgers) if state.hangs(limit) => queue.release(ledgers),
-            _ => return false,
-        }
-        state.is_replaced = true;
-        true
-    }
-
-    fn is_replaced(&self) -> bool {
-        self.0.lock().is_replaced
-    }
-}
-
-impl SlotState {
-    fn hangs(&self, limit: Duration) -> bool {
-        self.work.is_some() && self.since.is_some_and(|since| since.elapsed() >= limit)
-    }
-}
 
 /// The writing threads of a store.
 pub(crate) struct Writers {

@@ -4,13 +4,14 @@
 //! event it stores, in the order of the ledger, and writes the changed states and the raised alerts with the events. So an
 //! alert exists if and only if its events do. One more state for each ledger counts the alerts of a minute ([`AlertRate`]).
 
-use super::AppendRequest;
-use super::LedgerId;
+use super::request::AppendRequest;
+use crate::ids::LedgerId;
 use audit_alerts::{
     Admission, Alert, AlertRate, CountedEvent, GroupHash, GroupState, GroupStates, Observed, RuleKey, Watch,
 };
 use audit_domain::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Encoded states, for the groups of a commit that have some.
 pub(crate) type AlertGroups = HashMap<(LedgerId, GroupHash), Vec<u8>>;
@@ -49,6 +50,15 @@ pub(crate) struct Suppressed {
     pub(crate) count: u64,
     /// The ledgers that have reached the limit of the minute with this commit.
     pub(crate) begun: Vec<LedgerId>,
+}
+
+/// An alert that a commit raises.
+#[derive(Debug)]
+pub(crate) struct RaisedAlert {
+    pub(crate) ledger_id: LedgerId,
+    pub(crate) alert: Alert,
+    /// The webhooks whose deliveries the dispatcher has to write.
+    pub(crate) undelivered_to: Arc<[String]>,
 }
 
 /// The states of one group during a commit: those that were stored, and those of the rules that have counted an event of the commit.

@@ -1,12 +1,10 @@
 //! Appending within a transaction that does something else as well.
 
-use super::{
-    AppendOutcome, AppendRequest, AppendSession, Destination, NewEvent, Origin, append as append_requests,
-};
+use super::request::{AppendOutcome, AppendRequest, Destination, NewEvent, Origin};
+use super::{AppendSession, append as append_requests, read_before};
 use crate::access::Writer;
 use crate::database::on_database;
 use crate::error::StoreError;
-use crate::ledgers::read_before;
 use audit_domain::Timestamp;
 use std::collections::BTreeSet;
 

@@ -3,7 +3,8 @@
 //! All bits of a key are in one block, so that a look-up reads one place of the memory, or one row of the database. SQLite stores
 //! the blocks (`sqlite::seen_keys`), so hashes and the size of a block are a stored format.
 
-use crate::append::{KeyHash, LedgerId};
+use crate::append::idempotency::KeyHash;
+use crate::ids::LedgerId;
 
 /// Size of a block. Two of them fit into a page of the database.
 pub(crate) const BLOCK_BYTES: usize = 4_000;

@@ -1,43 +1,10 @@
-//! The months in which events are stored.
+//! The months in which a commit stores events.
 
-use super::plan::Head;
-use super::{AppendRequest, LedgerId};
+use super::request::AppendRequest;
+use crate::ids::LedgerId;
+use crate::ledgers::head::Head;
 use audit_domain::Month;
 use std::collections::HashMap;
-
-/// A month in which events of a ledger were stored. Months never go back along `seq`, so the events of the months before it are
-/// those before `first_seq`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LedgerMonth {
-    pub(crate) month: Month,
-    /// Its first event.
-    pub(crate) first_seq: i64,
-}
-
-/// The month of the event with this `seq`, by the months of its ledger.
-pub(crate) fn month_of(months: &[LedgerMonth], seq: i64) -> Month {
-    let after = months.partition_point(|one| one.first_seq <= seq);
-    let last = after.checked_sub(1).and_then(|last| months.get(last));
-    last.map_or(Month::MIN, |last| last.month)
-}
-
-impl Head {
-    /// The month of the newest event; none without events.
-    pub(crate) fn month(&self) -> Option<Month> {
-        self.months.last().map(|last| last.month)
-    }
-
-    /// The first of the events that were stored in this month or later; none without such events.
-    pub(crate) fn first_seq_since(&self, month: Month) -> Option<i64> {
-        let since = self.months.partition_point(|one| one.month < month);
-        self.months.get(since).map(|first| first.first_seq)
-    }
-
-    /// The month of the event with this `seq`.
-    pub(crate) fn month_of(&self, seq: i64) -> Month {
-        month_of(&self.months, seq)
-    }
-}
 
 /// The month in which a commit stores events, by ledger: one month for all events of a ledger. It is not before that of the
 /// ledger's newest event, and not before that in which an event was received or claimed. So a clock that is behind takes no

@@ -1,113 +1,28 @@
 //! The plan of one commit: the outcome of every event, and the rows to write. Pure: each database supplies the stored state
 //! and writes the plan.
 
-pub(crate) use super::months::{LedgerMonth, month_of, months_of};
-
-use super::alert_groups::{AlertGroups, Counts};
-use super::senders::{EventSender, KnownSenders};
-use super::{
-    AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, Idempotency, KnownKeys, LedgerId,
-    NewEvent, Origin,
-};
-use crate::alerts::RaisedAlert;
-use crate::configuration::ConfigurationVersion;
-use crate::deliveries::DeliveryRow;
+use super::alert_groups::{AlertGroups, Counts, RaisedAlert};
+use super::idempotency::{Idempotency, KnownEvent, KnownKey, KnownKeys};
+use super::months::months_of;
+use super::request::{AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, NewEvent, Origin};
+use super::senders::EventSender;
+use crate::deliveries::rows::DeliveryRow;
 use crate::error::StoreError;
-use crate::ledgers::{KnownActions, NewHead};
+use crate::ids::LedgerId;
+use crate::ledgers::head::{Head, HeadId, LedgerMonth};
 use crate::row_code::{CodedRow, RowCodes};
 use crate::search::tokens::Tokens;
 use audit_alerts::{CountedEvent, Watch};
 use audit_domain::{
-    Comparison, Environment, EventId, HashedRecord, IdempotencyWindow, Month, SentDigest, Stamp, Timestamp,
+    Comparison, Environment, EventId, HashedRecord, IdempotencyWindow, Month, Stamp, Timestamp,
 };
-use audit_ledger::{Frontier, Growth, Hash};
+use audit_ledger::{Growth, Hash};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Deliveries that the commit of a request writes with its alerts, at most: those of a few alerts are there at once, and those of
 /// many alerts to many webhooks delay no other request. The dispatcher writes the others.
 pub(crate) const REQUEST_DELIVERIES_MAX: usize = 64;
-
-/// The head of a ledger: its size, and the state that the next event depends on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
-    /// Project and environment.
-    pub(crate) name: Arc<str>,
-    /// The group of its project, whose index has its events.
-    pub(crate) group_id: i64,
-    /// The version of its project's configuration.
-    pub(crate) configuration_version: ConfigurationVersion,
-    /// The number of its events.
-    pub(crate) size: i64,
-    /// The latest id and time of receipt.
-    pub(crate) last: Option<Stamp>,
-    /// The right edge of the tree over them; none where it was tampered with and cannot be continued.
-    pub(crate) frontier: Option<Frontier>,
-    /// A UTC day, in days since 1970-01-01.
-    pub(crate) day: i64,
-    /// The number of events sent to the ledger on that day, if it is a live one.
-    pub(crate) day_events: u64,
-    /// The months in which its events were stored, ascending. The last one is that of the newest event.
-    pub(crate) months: Vec<LedgerMonth>,
-}
-
-/// What identifies the history of a ledger: its size and the latest id.
-///
-/// An id is stored by one commit at most, because a commit whose outcome is unknown is never repeated, and that commit
-/// follows one head. So a ledger that has the id of a sent event as its latest id, and the size that it had after it, has the
-/// same events, also after a failover has lost others. Claimed events do not change the latest id, so a head that may end
-/// with one is not cached (`postgres/heads.rs`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct HeadId {
-    pub(crate) size: i64,
-    pub(crate) last: Option<EventId>,
-}
-
-impl HeadId {
-    /// The bytes of the latest id.
-    pub(crate) fn last_id(&self) -> Option<[u8; 16]> {
-        self.last.map(EventId::to_bytes)
-    }
-}
-
-impl Head {
-    /// What identifies the history.
-    pub(crate) fn id(&self) -> HeadId {
-        HeadId {
-            size: self.size,
-            last: self.last.map(|last| last.id),
-        }
-    }
-
-    /// Whether the events that a head has counted on `stored_day` count to the limit of `day`: also those of the next day, because
-    /// the clock of another node can be ahead at midnight.
-    pub(crate) const fn counts_to(stored_day: i64, day: i64) -> bool {
-        stored_day == day || stored_day == day + 1
-    }
-
-    /// Restarts the day's count, unless it is of this day, or of the next one by another node's clock.
-    pub(crate) fn begin_day(&mut self, day: i64) {
-        if !Self::counts_to(self.day, day) {
-            (self.day, self.day_events) = (day, 0);
-        }
-    }
-}
-
-/// A key that is stored already.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KnownKey {
-    /// Its event; none where the service did not write the row.
-    pub(crate) event: Option<KnownEvent>,
-    /// The month in which the event was stored.
-    pub(crate) month: Month,
-}
-
-/// The event of a key.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KnownEvent {
-    pub(crate) id: EventId,
-    pub(crate) digest: SentDigest,
-}
 
 /// Why a ledger is not appended to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -251,24 +166,6 @@ impl Plan {
             redacted: row.record.redacted(),
             sender: row.sender.map(|sender| sender.id().0),
         })
-    }
-
-    /// Whether only rows and the heads of their ledgers are to be written.
-    pub(crate) fn is_rows_only(
-        &self,
-        heads: &[NewHead],
-        actions: &KnownActions,
-        senders: &KnownSenders,
-    ) -> bool {
-        self.counts.are_unchanged()
-            && self.entered.is_empty()
-            && self.alerts.is_empty()
-            && heads.iter().all(|head| head.tiles.is_empty())
-            && senders.has_all(self)
-            && self
-                .rows
-                .iter()
-                .all(|row| actions.contains(row.ledger_id, &row.action))
     }
 
     /// Adds all events of a request or, when it is refused, none.

@@ -1,47 +1,23 @@
 //! Organizations and projects.
 
-use super::keys::{Key, KeyTextHash, insert_key};
+use super::keys::insert_key;
 use super::owner::{Deployment, Owner};
+use super::rows::{Key, KeyTextHash, Organization, Project};
 use super::schema::{organizations, projects};
 use super::viewers;
 use crate::access::{Configurator, Reader};
-use crate::append::LedgerId;
-use crate::cells::CellId;
+use crate::cells::rows::CellId;
+use crate::columns::stored;
 use crate::database::{AnySession, on_cells};
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::ledgers;
 use audit_domain::{Environment, OrganizationId, Plan, ProjectId, Timestamp, ViewerTier};
 use diesel::prelude::*;
 use std::collections::HashMap;
-use std::str::FromStr;
-
-/// An organization.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are the columns")]
-pub struct Organization {
-    pub id: OrganizationId,
-    pub name: String,
-    pub plan: Plan,
-    pub created_at: Timestamp,
-}
-
-/// A project.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are the columns")]
-pub struct Project {
-    pub id: ProjectId,
-    pub organization_id: OrganizationId,
-    pub name: String,
-    pub created_at: Timestamp,
-}
 
 type OrganizationRow = (String, String, String, i64);
 type ProjectRow = (String, String, String, i64);
-
-/// Parses a stored value.
-pub(crate) fn stored<T: FromStr>(text: &str, what: &'static str) -> Result<T> {
-    text.parse().map_err(|_| StoreError::Damaged { what })
-}
 
 fn read_organization((id, name, plan, created_at): OrganizationRow) -> Result<Organization> {
     Ok(Organization {

@@ -1,8 +1,8 @@
 //! Alert rules: the settings of built-in rules that a project has changed, and its custom rules.
 
-use super::accounts::stored;
 use super::schema::alert_rules;
 use crate::access::{Configurator, Reader};
+use crate::columns::stored;
 use crate::error::{Result, StoreError};
 use audit_alerts::{AlertRule, AlertRuleId, Revision, RuleDefinition, RuleOrigin};
 use audit_domain::{ProjectId, Timestamp};

@@ -1,10 +1,10 @@
 //! Master keys and project keys.
 
-use super::accounts::stored;
 use super::owner::ConfigurationVersion;
+use super::rows::{Key, KeyTextHash, KeyUse};
 use super::schema::api_keys;
-use super::viewers::{read_list, write_list};
 use crate::access::{Configurator, Reader, Writer};
+use crate::columns::{read_list, stored, write_list};
 use crate::database::{AnySession, on_database};
 use crate::error::{Result, StoreError};
 use crate::schema::ledgers as ledger_rows;
@@ -13,41 +13,6 @@ use audit_domain::{
 };
 use diesel::dsl::min;
 use diesel::prelude::*;
-use std::net::IpAddr;
-
-/// A key, without its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are the columns")]
-pub struct Key {
-    pub id: KeyId,
-    pub organization_id: OrganizationId,
-    /// `None` for a master key.
-    pub project: Option<(ProjectId, Environment)>,
-    pub name: String,
-    /// The first characters of the key.
-    pub prefix: String,
-    pub created_at: Timestamp,
-    /// Up to a minute old.
-    pub last_used_at: Option<Timestamp>,
-    /// The address of the client then, if it is known.
-    pub last_used_from: Option<IpAddr>,
-    pub revoked_at: Option<Timestamp>,
-    pub limits: KeyLimits,
-}
-
-/// The SHA-256 of a key's text.
-pub type KeyTextHash = [u8; 32];
-
-/// A use of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyUse {
-    /// The key.
-    pub id: KeyId,
-    /// When it was used.
-    pub at: Timestamp,
-    /// The address of the client, if it is known.
-    pub from: Option<IpAddr>,
-}
 
 /// A key that was found by the hash of its text.
 #[derive(Clone, Debug)]

@@ -1,15 +1,13 @@
 //! Viewer tiers, and the secrets that sign viewer tokens.
 
-use super::accounts::stored;
 use super::owner::Deployment;
 use super::schema::{viewer_secrets, viewer_tiers};
 use crate::access::{Configurator, Reader};
+use crate::columns::{read_list, stored, write_list};
 use crate::database::AnySession;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use audit_domain::{ActionGlob, Category, ProjectId, TierName, Timestamp, ViewerRoute, ViewerTier};
 use diesel::prelude::*;
-use std::fmt::Display;
-use std::str::FromStr;
 
 /// A tier with the time of its creation: older tokens were issued for another tier of the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,15 +27,6 @@ type TierRow = (
     Option<String>,
     i64,
 );
-
-pub(super) fn write_list<T: Display>(items: &[T]) -> String {
-    serde_json::Value::from(items.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
-}
-
-pub(super) fn read_list<T: FromStr>(text: &str, what: &'static str) -> Result<Vec<T>> {
-    let words: Vec<String> = serde_json::from_str(text).map_err(|_| StoreError::Damaged { what })?;
-    words.iter().map(|word| stored(word, what)).collect()
-}
 
 fn read_tier(
     (_, name, categories, actions, hidden_fields, routes, created_at): TierRow,
@@ -81,7 +70,7 @@ impl Reader<'_> {
     reason = "all fail only when the database cannot be written"
 )]
 impl Configurator<'_, ProjectId> {
-    /// Adds a tier; [`StoreError::Duplicate`] when the project has one of this name.
+    /// Adds a tier; [`crate::StoreError::Duplicate`] when the project has one of this name.
     pub fn insert_tier(&mut self, tier: &ViewerTier, now: Timestamp) -> Result<()> {
         let project_id = self.owner();
         insert_tier(self.session()?, project_id, tier, now)

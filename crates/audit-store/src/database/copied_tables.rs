@@ -96,7 +96,7 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 27] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::StoreOptions;
+    use crate::options::StoreOptions;
     use audit_domain::{Clock, Timestamp};
     use audit_tests::{Database, DatabaseKind};
     use std::collections::{BTreeMap, BTreeSet};

@@ -8,11 +8,11 @@
 //!
 //! Ledgers take turns: one index step finds the next ledger with such alerts, however many it has.
 
-use super::DeliveryRow;
+use super::rows::DeliveryRow;
 use crate::access::{Reader, Writer};
-use crate::append::LedgerId;
 use crate::database::{on_either, select_skip_locked};
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::schema::{alerts, webhook_deliveries as deliveries};
 use audit_alerts::AlertId;
 use audit_domain::Timestamp;

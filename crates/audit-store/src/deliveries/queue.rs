@@ -9,12 +9,12 @@
 //! they are due. Deliveries to a webhook that is not in use (disabled, deleted, or of an organization on the free plan)
 //! become `held` when they are found, and `ready` when the webhook is in use again.
 
-use super::{AttemptRow, DeliveryRow, HELD, READY, WAITING};
+use super::rows::{AttemptRow, DeliveryRow, HELD, READY, WAITING};
 use crate::access::{Reader, Writer};
-use crate::append::LedgerId;
 use crate::configuration::{WebhookRow, WebhookSecretRow};
 use crate::database::{select_for_update, select_skip_locked};
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::schema::{delivery_attempts, webhook_deliveries as deliveries};
 use audit_alerts::Alert;
 use audit_domain::Timestamp;

@@ -4,8 +4,8 @@
 //! from the events themselves, of which a summary reads [`READ_EVENTS_MAX`] at most.
 
 use super::{Candidates, FetchSize, PAGE_BYTES_MAX, ScanSession};
-use crate::append::LedgerId;
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::search::counting::{self, Counting, SplitRow, Tally, WantedTop};
 use crate::search::terms::{QueryTerms, Selected};
 use crate::search::tokens::{category_tokens, field_prefix};

@@ -1,11 +1,8 @@
-//! The actions that occur in ledgers.
+//! The actions that are known to be stored.
 
-use crate::append::LedgerId;
 use crate::append::plan::Plan;
-use crate::database::AnySession;
 use crate::error::Result;
-use crate::schema::ledger_actions;
-use diesel::prelude::*;
+use crate::ids::LedgerId;
 use parking_lot::Mutex;
 use quick_cache::unsync::Cache;
 use std::collections::HashSet;
@@ -86,23 +83,4 @@ impl KnownActions {
             }
         }
     }
-}
-
-/// Up to `limit` actions of a ledger that begin with `prefix`, in order.
-pub(crate) fn actions_with_prefix(
-    session: &mut AnySession,
-    ledger_id: LedgerId,
-    prefix: &str,
-    limit: i64,
-) -> Result<Vec<String>> {
-    // The alphabet of actions ends at `z`, so `{` follows every action with this prefix.
-    let end = format!("{prefix}{{");
-    Ok(ledger_actions::table
-        .filter(ledger_actions::ledger_id.eq(ledger_id.0))
-        .filter(ledger_actions::action.ge(prefix))
-        .filter(ledger_actions::action.lt(end))
-        .select(ledger_actions::action)
-        .order(ledger_actions::action)
-        .limit(limit)
-        .load(session)?)
 }

@@ -13,15 +13,23 @@ use super::statements::{FindGroups, FindHeads, FindKeys, InsertActions, PutGroup
 use super::{AppendMemory, Memory, PostgresSession, partitions};
 use crate::alerts::NewAlertRow;
 use crate::append::alert_groups::{self as groups, AlertGroups};
-use crate::append::plan::{self, Before, Head, KnownKey, LedgerMonth, Plan, RefusedHead};
+use crate::append::idempotency::{KeyHash, KnownKey, KnownKeys};
+use crate::append::known_senders::KnownSenders;
+use crate::append::months;
+use crate::append::plan::{self, Before, Plan, RefusedHead};
+use crate::append::request::{AppendOutcome, AppendRequest};
 use crate::append::{
-    AppendOutcome, AppendRequest, AppendSession, FailedCommit, KeyHash, KnownKeys, LedgerId, commit_waiting,
-    inline::append_one, ledgers_of, requests_of, write_tiles_and_alerts,
+    AppendSession, FailedCommit, commit_waiting, grow, inline::append_one, ledgers_of, requests_of,
+    write_tiles_and_alerts,
 };
 use crate::columns::KeyColumns;
-use crate::database::{Session, write_transaction};
+use crate::database::session::Session;
+use crate::database::transaction::write_transaction;
 use crate::error::{Result, StoreError};
-use crate::ledgers::{self, HEAD_COLUMNS, HeadRow, NewHead, read_month};
+use crate::ids::LedgerId;
+use crate::ledgers::actions::KnownActions;
+use crate::ledgers::head::{Head, LedgerMonth, NewHead};
+use crate::ledgers::heads::{HEAD_COLUMNS, HeadRow, read_month};
 use crate::queue::{Queue, WaitingAppend};
 use crate::schema::{alerts, ledger_senders, webhook_deliveries};
 use crate::search::{BACKLOG_EVENTS_MAX, BACKLOG_WAIT};
@@ -57,6 +65,21 @@ impl AppendMemory {
     fn rolled_back(&mut self) {
         self.actions.rolled_back();
         self.senders.rolled_back();
+    }
+}
+
+impl Plan {
+    /// Whether only rows and the heads of their ledgers are to be written.
+    fn is_rows_only(&self, heads: &[NewHead], actions: &KnownActions, senders: &KnownSenders) -> bool {
+        self.counts.are_unchanged()
+            && self.entered.is_empty()
+            && self.alerts.is_empty()
+            && heads.iter().all(|head| head.tiles.is_empty())
+            && senders.has_all(self)
+            && self
+                .rows
+                .iter()
+                .all(|row| actions.contains(row.ledger_id, &row.action))
     }
 }
 
@@ -176,7 +199,7 @@ fn append_expected(
     }
     // Before a transaction begins, which would keep the locks of the new partition.
     partitions::create_missing(session, &plan)?;
-    let heads = ledgers::grow(session, &mut plan)?;
+    let heads = grow(session, &mut plan)?;
     let AppendMemory { actions, senders, .. } = &session.memory.appends;
     let is_one_statement = session.memory.statements() == Statements::One;
     let stored = if is_one_statement && plan.is_rows_only(&heads, actions, senders) {
@@ -261,7 +284,7 @@ impl AppendSession for PostgresSession {
         let mut found = KnownKeys::new();
         if !hashes.is_empty() {
             let window = self.idempotency_window();
-            let months = plan::months_of(requests, heads);
+            let months = months::months_of(requests, heads);
             let first_month = months.into_values().map(|month| window.first_month(month)).min();
             let find = FindKeys {
                 ledger_ids,

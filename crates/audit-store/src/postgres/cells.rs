@@ -2,10 +2,11 @@
 
 use super::PostgresSession;
 use super::schema::cells;
-use crate::cells::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
-use crate::configuration::{Key, KeyTextHash, Organization, stored};
+use crate::cells::rows::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
+use crate::columns::stored;
+use crate::configuration::rows::{Key, KeyTextHash, Organization};
 use crate::error::{Result, StoreError};
-use crate::streams::StreamTokenHash;
+use crate::ids::StreamTokenHash;
 use audit_domain::{KeyId, OrganizationId, Plan, ProjectId, Timestamp};
 use diesel::prelude::*;
 use diesel::sql_query;

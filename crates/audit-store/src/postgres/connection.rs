@@ -1,7 +1,8 @@
 //! Connections to a PostgreSQL server.
 
 use super::PostgresSession;
-use crate::database::{WriteTransactions, url};
+use crate::database::transaction::WriteTransactions;
+use crate::database::url;
 use crate::error::{Result, StoreError};
 use crate::workers;
 use diesel::connection::{InstrumentationEvent, SimpleConnection};

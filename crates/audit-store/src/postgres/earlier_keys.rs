@@ -12,9 +12,10 @@ mod loading;
 
 pub(crate) use loading::{KeyReader, Requests};
 
+use crate::append::idempotency::KeyHash;
 use crate::append::key_probe::{BLOCK_BYTES, Probe};
-use crate::append::plan::{Head, LedgerMonth};
-use crate::append::{KeyHash, LedgerId};
+use crate::ids::LedgerId;
+use crate::ledgers::head::{Head, LedgerMonth};
 use audit_domain::{IdempotencyWindow, Month};
 use parking_lot::Mutex;
 use quick_cache::unsync::Cache;
@@ -259,7 +260,7 @@ mod tests {
     }
 
     fn key(number: u64) -> KeyHash {
-        crate::append::hash_of_key(&number.to_string())
+        crate::append::idempotency::hash_of_key(&number.to_string())
     }
 
     #[test]

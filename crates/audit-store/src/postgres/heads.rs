@@ -5,8 +5,9 @@
 //! that stores it compares the head first, by what identifies its history (`append_expected`). A head that is not cached, or
 //! of which this process has written one commit only, is read without locking it, and its code is checked.
 
-use crate::append::LedgerId;
-use crate::append::plan::{Before, Head, HeadId};
+use crate::append::plan::Before;
+use crate::ids::LedgerId;
+use crate::ledgers::head::{Head, HeadId};
 use parking_lot::Mutex;
 use quick_cache::unsync::Cache;
 use std::collections::{BTreeSet, HashMap};

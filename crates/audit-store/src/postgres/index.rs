@@ -16,8 +16,8 @@ pub(crate) mod segments;
 
 use super::Shared;
 use super::statements::FindSegments;
-use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::search::counting::{Counting, Indexed, Tally};
 use crate::search::{BACKLOG_EVENTS_MAX, FORMAT};
 use audit_domain::{EventId, Month, Timestamp, TooManyBuckets};

@@ -4,10 +4,10 @@
 use super::PostgresSession;
 use super::months::months_of;
 use super::schema::events;
-use crate::append::LedgerId;
-use crate::append::plan::month_of;
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::inspection::{StoredRow, StrayEvent};
+use crate::ledgers::head::month_of;
 use crate::schema::ledgers;
 use audit_domain::Timestamp;
 use diesel::prelude::*;

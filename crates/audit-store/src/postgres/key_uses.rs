@@ -1,7 +1,7 @@
 //! The last uses of keys, on PostgreSQL.
 
 use super::PostgresSession;
-use crate::configuration::KeyUse;
+use crate::configuration::rows::KeyUse;
 use crate::error::Result;
 use diesel::RunQueryDsl;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};

@@ -1,9 +1,9 @@
 //! The months of ledgers on PostgreSQL.
 
-use crate::append::LedgerId;
-use crate::append::plan::LedgerMonth;
 use crate::error::Result;
-use crate::ledgers::read_month;
+use crate::ids::LedgerId;
+use crate::ledgers::head::LedgerMonth;
+use crate::ledgers::heads::read_month;
 use crate::schema::ledger_months;
 use diesel::PgConnection;
 use diesel::prelude::*;

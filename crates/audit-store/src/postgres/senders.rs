@@ -2,9 +2,9 @@
 
 use super::PostgresSession;
 use super::schema::events;
-use crate::append::LedgerId;
 use crate::append::senders::SenderId;
 use crate::error::Result;
+use crate::ids::LedgerId;
 use diesel::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,9 +1,10 @@
 //! Transactions of several owners, one of each in turn. An owner that changes its configuration at full speed delays the
 //! transactions of another one by one transaction.
 
+use super::Transaction;
 use super::turns::SHARE_OF_FREE;
-use super::{QueueLimits, Transaction};
 use crate::configuration::Owner;
+use crate::options::QueueLimits;
 use std::collections::{HashMap, VecDeque};
 
 /// Whose turn a transaction takes.

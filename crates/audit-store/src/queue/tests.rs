@@ -1,7 +1,7 @@
 //! Tests of the write queue.
 
 use super::*;
-use crate::append::{Destination, Origin};
+use crate::append::request::{Destination, Origin};
 use crate::configuration::ConfigurationVersion;
 use crate::queue::turns::SHARE_OF_FREE;
 use audit_domain::{Environment, OrganizationId, ProjectId};

@@ -6,8 +6,9 @@
 //! for shared-memory packet switches", IEEE/ACM Transactions on Networking 6(2), 1998): an owner that floods the queue fills its
 //! own share and is refused, while the rest stays free for others.
 
-use super::{COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, QueueLimits, WaitingAppend};
+use super::{COMMIT_BYTES_MAX, COMMIT_ROWS_MAX, WaitingAppend};
 use crate::configuration::Owner;
+use crate::options::QueueLimits;
 use std::collections::{HashMap, VecDeque};
 
 /// What an owner may have waiting, as a multiple of what is free: two thirds of the queue for one owner, two fifths each for

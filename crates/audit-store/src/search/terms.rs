@@ -4,9 +4,9 @@
 //! itself. A prefix or glob of actions that has no token of its own expands to the ledger's actions that match it.
 
 use super::tokens::{Kind, any_of, searched, shares_its_token, token};
-use crate::append::LedgerId;
 use crate::database::AnySession;
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::ledgers::actions_with_prefix;
 use audit_domain::{ActionGlob, Category, Condition, EventFilter, Facet, SearchedText, ViewerTier};
 use audit_index::Term;

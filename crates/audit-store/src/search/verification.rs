@@ -3,8 +3,8 @@
 //! Each segment is walked as a whole. The tokens of a row are compared with those of its event by their number and the sum of
 //! their hashes, so that the memory is that of a segment's rows. Then every stored event must be in a segment or in the backlog.
 
-use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::search::tokens::{self, Kind};
 use audit_domain::{Facet, TopField};
 use audit_index::{Blocks, Damaged, RowId, Segment};

@@ -2,21 +2,22 @@
 
 use super::connection::checkpoint_and_truncate;
 use super::entry::entry;
-use super::events::{first_position, position_after};
 use super::index::backlog::{self, Run};
+use super::rows::{first_position, months_of, position_after};
 use super::schema::{event_times, unordered_events};
 use super::statements::{InsertEvent, InsertTime, UpdateHead};
 use super::{AppendMemory, Memory, SqliteSession, keys};
 use crate::alerts::NewAlertRow;
 use crate::append::alert_groups::AlertGroups;
-use crate::append::plan::{Head, LedgerMonth, NewRow, Plan};
-use crate::append::{
-    AppendOutcome, AppendRequest, AppendSession, FailedCommit, KnownKeys, LedgerId, commit_waiting,
-    inline::append_one, ledgers_of,
-};
-use crate::database::Session;
+use crate::append::idempotency::KnownKeys;
+use crate::append::plan::{NewRow, Plan};
+use crate::append::request::{AppendOutcome, AppendRequest};
+use crate::append::{AppendSession, FailedCommit, commit_waiting, inline::append_one, ledgers_of};
+use crate::database::session::Session;
 use crate::error::Result;
-use crate::ledgers::{HEAD_COLUMNS, HeadRow, NewHead, read_month};
+use crate::ids::LedgerId;
+use crate::ledgers::head::{Head, LedgerMonth, NewHead};
+use crate::ledgers::heads::{HEAD_COLUMNS, HeadRow};
 use crate::queue::{Queue, WaitingAppend};
 use crate::row_code::RowCodes;
 use crate::schema::{
@@ -308,16 +309,6 @@ fn insert_action(connection: &mut SqliteConnection, ledger_id: LedgerId, action:
         ))
         .execute(connection)?;
     Ok(())
-}
-
-/// The months of a ledger, ascending.
-pub(crate) fn months_of(connection: &mut SqliteConnection, ledger_id: LedgerId) -> Result<Vec<LedgerMonth>> {
-    let rows: Vec<(i32, i64)> = ledger_months::table
-        .filter(ledger_months::ledger_id.eq(ledger_id.0))
-        .order(ledger_months::month)
-        .select((ledger_months::month, ledger_months::first_seq))
-        .load(connection)?;
-    Ok(rows.into_iter().map(read_month).collect())
 }
 
 /// Inserts the months that ledgers enter. A row that is there already is of events that were removed by hand.

@@ -1,9 +1,9 @@
 //! Connections to SQLite files.
 
 use super::SqliteSession;
-use super::index;
+use super::index::file::attach_statement;
 use super::statements::{BeginImmediate, Commit};
-use crate::database::WriteTransactions;
+use crate::database::transaction::WriteTransactions;
 use crate::error::{Result, StoreError};
 use crate::shortage;
 use diesel::connection::SimpleConnection;
@@ -152,7 +152,7 @@ pub(crate) fn connect(path: &Path, purpose: Purpose) -> Result<SqliteConnection>
     }
     if purpose != Purpose::Prepare {
         connection
-            .batch_execute(&index::attach_statement(path))
+            .batch_execute(&attach_statement(path))
             .map_err(|error| unreachable_file(path, &error))?;
     }
     Ok(connection)

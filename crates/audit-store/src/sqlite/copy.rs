@@ -2,15 +2,16 @@
 
 use super::connection;
 use super::entry::{entry, ledger_and_seq};
-use super::keys::NO_KEY;
+use super::rows::NO_KEY;
 use super::schema::{event_keys, events};
-use crate::append::plan::LedgerMonth;
-use crate::append::{KeyHash, LedgerId};
+use crate::append::idempotency::KeyHash;
 use crate::copy::record::{CopyRecord, ONLY_ROW};
-use crate::copy::{BatchLimits, SourceEvent, SourceLedger, SourceTile};
+use crate::copy::rows::{BatchLimits, SourceEvent, SourceLedger, SourceTile};
 use crate::database::copied_tables::CopiedTable;
 use crate::error::{Result, StoreError};
-use crate::ledgers::read_month;
+use crate::ids::LedgerId;
+use crate::ledgers::head::LedgerMonth;
+use crate::ledgers::heads::read_month;
 use crate::migrate;
 use crate::schema::{database_copy, ledger_months, ledgers, log_tiles};
 use diesel::connection::{DefaultLoadingMode, SimpleConnection};

@@ -1,6 +1,6 @@
 //! The entry of an event: ledger and `seq` as one number, the row id of `events` (ledger << 40 + `seq`).
 
-use crate::append::LedgerId;
+use crate::ids::LedgerId;
 
 /// Bits of `seq`: 2^40 events in each of 2^23 ledgers.
 const SEQ_BITS: u32 = 40;

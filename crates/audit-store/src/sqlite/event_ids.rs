@@ -6,8 +6,8 @@
 
 use super::entry::{SEQ_END, entry};
 use super::schema::{events, unordered_events};
-use crate::append::LedgerId;
 use crate::error::Result;
+use crate::ids::LedgerId;
 use audit_domain::EventId;
 use diesel::prelude::*;
 use parking_lot::Mutex;

@@ -4,13 +4,15 @@
 use super::entry::{SEQ_END, entry, ledger_and_seq};
 use super::event_ids::entry_of;
 use super::index::{self, backlog, rebuild};
+use super::rows::{
+    COLUMNS, COUNTER_BITS, Row, first_position, position_after, position_of, read_row, row_at, stored_event,
+};
 use super::schema::{event_times, events};
 use super::{Shared, SqliteSession};
-use crate::append::LedgerId;
-use crate::columns::{read_hash, read_id};
-use crate::database::Session;
+use crate::database::session::Session;
 use crate::error::Result;
 use crate::events::{Candidates, LoggedEvent, ScanSession};
+use crate::ids::LedgerId;
 use crate::schema::ledgers;
 use crate::search::Walk;
 use crate::search::counting::{Counting, Tally, TimedRow};
@@ -21,24 +23,11 @@ use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
 use std::ops::Range;
 
-/// A position in the order of time is `occurred_at` in ms << 20, plus a counter within the millisecond.
-const COUNTER_BITS: u32 = 20;
-
 /// Chunks of rows that a walk reads, each as long as the missing part of the page, before it uses the index instead.
 const WALKED_CHUNKS_MAX: usize = 4;
 
 /// Rows of all ledgers that one statement reads where a rebuild of the index has not been.
 const UNREACHED_ROWS: usize = 1_000;
-
-/// The first position of a millisecond.
-pub(crate) const fn first_position(millis: i64) -> i64 {
-    millis << COUNTER_BITS
-}
-
-/// The first position of the millisecond after that of `position`.
-pub(crate) const fn position_after(position: i64) -> i64 {
-    ((position >> COUNTER_BITS) + 1) << COUNTER_BITS
-}
 
 /// A walk through candidates, newest first.
 #[derive(Debug)]
@@ -273,63 +262,6 @@ fn read_times(
         read_row(row.get_result(connection)?)
     };
     Ok((own.into_iter().map(event).collect::<Result<_>>()?, is_end))
-}
-
-type Row = (i64, Vec<u8>, Vec<u8>, Vec<u8>, bool, String);
-type Columns = (
-    events::position,
-    events::id,
-    events::content_hash,
-    events::content_salt,
-    events::redacted,
-    events::body,
-);
-const COLUMNS: Columns = (
-    events::position,
-    events::id,
-    events::content_hash,
-    events::content_salt,
-    events::redacted,
-    events::body,
-);
-
-/// The row of an event by its position, with its ledger.
-fn row_at(connection: &mut SqliteConnection, position: i64) -> Result<Option<(LedgerId, Row)>> {
-    let row: Option<(i64, Row)> = event_times::table
-        .find(position)
-        .inner_join(events::table.on(events::entry.eq(event_times::entry)))
-        .select((event_times::entry, COLUMNS))
-        .get_result(connection)
-        .optional()?;
-    Ok(row.map(|(entry, row)| (ledger_and_seq(entry).0, row)))
-}
-
-/// One event by its entry.
-pub(crate) fn stored_event(connection: &mut SqliteConnection, entry: i64) -> Result<Option<StoredEvent>> {
-    let row = events::table
-        .find(entry)
-        .select(COLUMNS)
-        .get_result::<Row>(connection)
-        .optional()?;
-    row.map(read_row).transpose()
-}
-
-/// The position of an event in the order of time.
-pub(crate) fn position_of(connection: &mut SqliteConnection, entry: i64) -> Result<Option<i64>> {
-    let position = events::table.find(entry).select(events::position);
-    Ok(position.get_result(connection).optional()?)
-}
-
-fn read_row((position, id, content_hash, content_salt, redacted, canonical): Row) -> Result<StoredEvent> {
-    let (content_hash, content_salt) = read_hash(content_hash, content_salt)?;
-    Ok(StoredEvent {
-        id: read_id(id)?,
-        occurred_at: Timestamp::from_millis(position >> COUNTER_BITS),
-        canonical,
-        content_hash,
-        content_salt,
-        redacted,
-    })
 }
 
 /// The events of a ledger from `start` on, in the order of the log.

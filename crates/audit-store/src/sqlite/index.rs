@@ -10,6 +10,7 @@
 //! (`rebuild.rs`), while the server runs.
 
 pub(crate) mod backlog;
+pub(crate) mod file;
 pub(crate) mod indexer;
 pub(crate) mod rebuild;
 pub(crate) mod segments;
@@ -17,11 +18,10 @@ pub(crate) mod segments;
 use super::Shared;
 use super::connection::{FileOptions, create_private, open_file, warn_if_open_to_others};
 use super::entry::ledger_and_seq;
-use super::events::stored_event;
-use super::keys::key_hash;
+use super::rows::{key_hash, stored_event};
 use super::schema::{event_backlog, indexed};
-use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::search::FORMAT;
 use crate::search::counting::{Counting, Indexed, Tally};
 use crate::search::tokens::{Tokens, push_identity_tokens};
@@ -34,7 +34,7 @@ use diesel::sql_types::Integer;
 use segments::SegmentBlocks;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The connection that writes the index. A page holds one block.
 const FILE_OPTIONS: FileOptions = FileOptions {
@@ -64,32 +64,9 @@ const TABLES: &str = "\
     ); \
     CREATE TABLE rebuilt_ledgers (ledger_id INTEGER PRIMARY KEY, seq_end BIGINT NOT NULL)";
 
-/// The path of the index of the database at `database`.
-pub(crate) fn path(database: &Path) -> PathBuf {
-    let mut path = database.as_os_str().to_owned();
-    path.push("-index");
-    path.into()
-}
-
-/// The statement that attaches the index to a connection of the database, read-only: a transaction that writes the database
-/// must not wait for the indexer.
-pub(crate) fn attach_statement(database: &Path) -> String {
-    let mut uri = String::from("file:");
-    for character in path(database).to_string_lossy().chars() {
-        match character {
-            '%' => uri.push_str("%25"),
-            '?' => uri.push_str("%3f"),
-            '#' => uri.push_str("%23"),
-            '\'' => uri.push_str("''"),
-            other => uri.push(other),
-        }
-    }
-    format!("ATTACH DATABASE '{uri}?mode=ro' AS search")
-}
-
 /// A connection that writes the index.
 fn connect(database: &Path) -> Result<SqliteConnection> {
-    let path = path(database);
+    let path = file::path(database);
     create_private(&path)?;
     let connection = open_file(&path, FILE_OPTIONS)?;
     warn_if_open_to_others(&path);

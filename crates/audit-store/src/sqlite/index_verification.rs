@@ -2,12 +2,12 @@
 
 use super::SqliteSession;
 use super::entry::ledger_and_seq;
-use super::events::position_of;
 use super::index::segments::SegmentBlocks;
 use super::index::{self, backlog, rebuild};
+use super::rows::position_of;
 use super::schema::{event_backlog, event_times};
-use crate::append::LedgerId;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::schema::ledger_actions;
 use crate::search::FORMAT;
 use crate::search::verification::{EventPlace, IndexReport, RowEvent, VerifiedIndex, verify};

@@ -2,16 +2,14 @@
 //! in the order of the log.
 
 use super::SqliteSession;
-use super::append::months_of;
 use super::entry::{SEQ_END, entry, ledger_and_seq};
 use super::event_ids::reached_before;
-use super::events::{first_position, position_after};
-use super::keys::NO_KEY;
+use super::rows::{NO_KEY, first_position, months_of, position_after};
 use super::schema::{event_keys, event_times, events, unordered_events};
-use crate::append::LedgerId;
-use crate::append::plan::month_of;
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::inspection::{StoredRow, StrayEvent};
+use crate::ledgers::head::month_of;
 use crate::schema::ledgers;
 use audit_domain::Timestamp;
 use diesel::dsl::{count_star, exists, select, sql};

@@ -99,7 +99,7 @@ impl Layer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::append::LedgerId;
+    use crate::ids::LedgerId;
     use sha2::{Digest, Sha256};
 
     fn probe(number: u32) -> Probe {

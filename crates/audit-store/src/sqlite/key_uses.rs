@@ -1,7 +1,7 @@
 //! The last uses of keys, on SQLite.
 
 use super::SqliteSession;
-use crate::configuration::KeyUse;
+use crate::configuration::rows::KeyUse;
 use crate::error::Result;
 use diesel::RunQueryDsl;
 use diesel::sql_types::{BigInt, Nullable, Text};

@@ -4,14 +4,20 @@
 //! events, in their order ([`NO_KEY`] for an event without one).
 
 use super::entry::{SEQ_END, entry, ledger_and_seq};
+use super::index::backlog::WantedKey;
 use super::index::{self, backlog, rebuild};
+use super::rows::{NO_KEY, key_hash};
 use super::schema::{event_keys, event_times, events};
 use super::{Memory, Shared, SqliteSession};
-use crate::append::plan::{Head, KnownKey, NewRow, months_of};
-use crate::append::{AppendRequest, KeyHash, KnownKeys, LedgerId};
+use crate::append::idempotency::{KeyHash, KnownKey, KnownKeys};
+use crate::append::months::months_of;
+use crate::append::plan::NewRow;
+use crate::append::request::AppendRequest;
 use crate::columns::KeyColumns;
-use crate::database::Session;
+use crate::database::session::Session;
 use crate::error::Result;
+use crate::ids::LedgerId;
+use crate::ledgers::head::Head;
 use crate::search::tokens::{Kind, token};
 use crate::tree::TreeSession;
 use audit_domain::Month;
@@ -20,12 +26,6 @@ use diesel::prelude::*;
 use diesel::sqlite::SqliteConnection;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
-
-/// An event without a key, in [`event_keys`].
-pub(crate) const NO_KEY: KeyHash = [0; 16];
-
-/// A key that may be stored: its ledger, hash and token.
-pub(crate) type WantedKey = (LedgerId, KeyHash, String);
 
 /// A stored key: the `seq` of its event, which says in which month it was stored, and its columns.
 type FoundKey = (i64, KeyColumns);
@@ -214,26 +214,6 @@ fn key_columns((id, sent_digest, redacted, sender, row_code): Columns) -> KeyCol
         sender,
         row_code,
     }
-}
-
-/// The hash of the idempotency key of an event.
-pub(crate) fn key_hash(
-    connection: &mut SqliteConnection,
-    ledger_id: LedgerId,
-    seq: i64,
-) -> Result<Option<KeyHash>> {
-    let commit: Option<(i64, Vec<u8>)> = event_keys::table
-        .filter(event_keys::first_entry.ge(entry(ledger_id, 0)))
-        .filter(event_keys::first_entry.le(entry(ledger_id, seq)))
-        .order(event_keys::first_entry.desc())
-        .select((event_keys::first_entry, event_keys::hashes))
-        .get_result(connection)
-        .optional()?;
-    let hash = commit.and_then(|(first_entry, hashes)| {
-        let index = usize::try_from(seq - ledger_and_seq(first_entry).1).ok()?;
-        hashes.as_chunks().0.get(index).copied()
-    });
-    Ok(hash.filter(|hash| *hash != NO_KEY))
 }
 
 /// Writes the keys of new rows of one ledger, which are in its order.

@@ -19,13 +19,14 @@ mod sweep;
 
 use super::entry::{entry, ledger_and_seq};
 use super::key_filter::{LARGEST, Layer, Probe, blocks_of};
-use super::keys::NO_KEY;
+use super::rows::NO_KEY;
 use super::schema::{
     event_keys, key_filter, key_filter_blocks, key_filter_layers, key_filter_ledgers, random,
 };
-use crate::append::plan::Head;
-use crate::append::{KeyHash, LedgerId};
+use crate::append::idempotency::KeyHash;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
+use crate::ledgers::head::Head;
 use audit_domain::{IdempotencyWindow, Month};
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;

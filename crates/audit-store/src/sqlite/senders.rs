@@ -3,9 +3,9 @@
 use super::SqliteSession;
 use super::entry::{entry, ledger_and_seq};
 use super::schema::events;
-use crate::append::LedgerId;
 use crate::append::senders::SenderId;
 use crate::error::Result;
+use crate::ids::LedgerId;
 use diesel::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;

@@ -30,7 +30,7 @@ pub(crate) fn storage(session: &mut SqliteSession) -> Result<StorageStatus> {
         "SELECT file AS text FROM pragma_database_list WHERE name = 'main'",
     )?;
     let database = PathBuf::from(file);
-    let index = super::index::path(&database);
+    let index = super::index::file::path(&database);
     let (backlog_events, backlog_since) = backlog(connection)?;
     Ok(StorageStatus {
         database_bytes: bytes_of(&database),

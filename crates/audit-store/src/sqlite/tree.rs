@@ -3,11 +3,12 @@
 use super::SqliteSession;
 use super::entry::entry;
 use super::schema::events;
-use crate::append::LedgerId;
 use crate::error::Result;
-use crate::ledgers::Heads;
+use crate::ids::LedgerId;
+use crate::ledgers::heads::Heads;
 use crate::schema::{log_checkpoints, log_cosigned, log_tiles};
-use crate::tree::{NewCheckpoint, NewCosigned, PartialTiles, TreeSession};
+use crate::tree::partial_tiles::PartialTiles;
+use crate::tree::{NewCheckpoint, NewCosigned, TreeSession};
 use audit_ledger::Tile;
 use diesel::prelude::*;
 use std::collections::BTreeSet;

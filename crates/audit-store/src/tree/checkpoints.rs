@@ -4,10 +4,11 @@
 //! the stored one ([`Writer::publish_checkpoints`]). So a checkpoint always continues the one it replaces.
 
 use crate::access::{Reader, Writer};
-use crate::append::LedgerId;
 use crate::database::{AnySession, on_database, on_either};
 use crate::error::Result;
-use crate::ledgers::{SEALED_COLUMNS, SealedColumns, heads_of, name_of};
+use crate::ids::LedgerId;
+use crate::ledgers::heads::{SEALED_COLUMNS, SealedColumns, name_of};
+use crate::ledgers::heads_of;
 use crate::schema::{ledgers, log_checkpoints, log_cosigned};
 use audit_domain::Timestamp;
 use audit_ledger::Frontier;

@@ -5,9 +5,9 @@
 
 use super::checkpoints::{ScannedLedgers, scanned_part};
 use crate::access::{Reader, Writer};
-use crate::append::LedgerId;
 use crate::database::{on_database, on_either};
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::schema::{log_checkpoints, log_cosigned};
 use audit_domain::Timestamp;
 use diesel::prelude::*;

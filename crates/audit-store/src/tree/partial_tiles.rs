@@ -1,6 +1,6 @@
 //! The cache of partial tiles, so that filling a tile reads no stored events.
 
-use crate::append::LedgerId;
+use crate::ids::LedgerId;
 use audit_ledger::{Frontier, Growth, Hash, TileId};
 use parking_lot::Mutex;
 use quick_cache::unsync::Cache;
@@ -31,14 +31,14 @@ struct PartialTile {
 
 impl PartialTiles {
     /// The leaves of the partial tile of a tree with this edge.
-    pub(super) fn get(&self, ledger_id: LedgerId, frontier: &Frontier) -> Option<Vec<Hash>> {
+    pub(crate) fn get(&self, ledger_id: LedgerId, frontier: &Frontier) -> Option<Vec<Hash>> {
         let tiles = self.0.lock();
         let tile = tiles.get(&ledger_id)?;
         (tile.frontier == *frontier).then(|| tile.leaves.clone())
     }
 
     /// Caches the partial tile of a tree that has grown.
-    pub(super) fn grown(&self, ledger_id: LedgerId, growth: &Growth) {
+    pub(crate) fn grown(&self, ledger_id: LedgerId, growth: &Growth) {
         let (frontier, new) = (growth.frontier(), growth.leaves());
         let width = (frontier.size() % u64::from(TileId::WIDTH_MAX)) as usize;
         let mut tiles = self.0.lock();

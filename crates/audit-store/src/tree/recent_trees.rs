@@ -1,7 +1,7 @@
 //! The trees that the latest commits of this process led to, so that the signer need not read leaves back to prove that one
 //! continues another.
 
-use crate::append::LedgerId;
+use crate::ids::LedgerId;
 use audit_ledger::{Frontier, TreeHead};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};

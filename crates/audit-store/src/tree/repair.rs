@@ -2,10 +2,11 @@
 
 use super::{TreeSession, content_hashes, full_tiles_of, store_tile};
 use crate::access::Writer;
-use crate::append::LedgerId;
 use crate::database::{on_either, select_for_update};
 use crate::error::{Result, StoreError};
-use crate::ledgers::{SEALED_COLUMNS, SealedColumns, heads_of, name_of};
+use crate::ids::LedgerId;
+use crate::ledgers::heads::{SEALED_COLUMNS, SealedColumns, name_of};
+use crate::ledgers::heads_of;
 use crate::schema::{ledgers, log_repairs, log_tiles};
 use audit_domain::{Stamp, Timestamp};
 use audit_ledger::{Frontier, Growth, Hash, SealedHead, TreeHead};

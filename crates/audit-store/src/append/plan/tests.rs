@@ -1,12 +1,14 @@
 //! Tests of the planner.
 
 use super::*;
-use crate::append::NewEvent;
+use crate::append::request::NewEvent;
+use crate::configuration::owner::ConfigurationVersion;
 use audit_alerts::{
     ALERTS_PER_MINUTE_MAX, AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, GroupStates,
     RuleDefinition, RuleSet, Severity,
 };
 use audit_domain::{ContentSalt, Event, OrganizationId, ProjectId, Record, RuleId};
+use audit_ledger::Frontier;
 use serde_json::json;
 use std::sync::Arc;
 

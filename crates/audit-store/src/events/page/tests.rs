@@ -1,6 +1,6 @@
 use super::*;
-use crate::append::LedgerId;
 use crate::events::Candidates;
+use crate::ids::LedgerId;
 use crate::search::counting::{Counting, Tally};
 use audit_domain::{
     ContentHash, ContentSalt, EventFilter, EventId, Facet, PageLimit, Position, Timestamp, TooManyBuckets,

@@ -1,7 +1,8 @@
 //! The idempotency keys that a commit looks up while it is stored.
 
+use crate::append::idempotency::KeyHash;
 use crate::append::plan::Plan;
-use crate::append::{KeyHash, LedgerId};
+use crate::ids::LedgerId;
 use crate::postgres::earlier_keys::{EarlierKeys, EarlierMonths, KeyFilter, Past};
 use audit_domain::{IdempotencyWindow, Month};
 use std::collections::{BTreeSet, HashMap};

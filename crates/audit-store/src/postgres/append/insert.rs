@@ -7,9 +7,9 @@
 //! a batch.
 
 use super::absent_keys::{AbsentKeys, Keys, Pasts, SearchedMonths};
-use crate::append::plan::{HeadId, NewRow, Plan};
+use crate::append::plan::{NewRow, Plan};
 use crate::error::{Result, StoreError};
-use crate::ledgers::NewHead;
+use crate::ledgers::head::{HeadId, NewHead};
 use crate::postgres::partitions::partition_of;
 use crate::row_code::RowCodes;
 use crate::statements::statement;

@@ -1,8 +1,9 @@
 //! The thread that reads the keys of filters.
 
 use super::{EarlierKeys, EarlierMonths, FILTERS_BYTES_MAX, KeyFilter, Past};
-use crate::append::{KeyHash, LedgerId};
+use crate::append::idempotency::KeyHash;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::postgres::Shared;
 use crate::postgres::connection::Purpose;
 use crate::postgres::months::months_of;

@@ -4,9 +4,9 @@
 //! memory until it has indexed them. Other nodes compute the tokens from the stored events and cache them.
 
 use super::{RowKey, row_key};
-use crate::append::LedgerId;
 use crate::append::plan::{NewRow, Plan};
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::postgres::events::raw_events;
 use crate::search::BACKLOG_BYTES_MAX;
 use crate::search::backlog::UnindexedEvents;

@@ -9,15 +9,15 @@ mod cache;
 pub(crate) use cache::{BacklogCommits, Commit, CommitName};
 
 use super::tokens_of;
-use crate::append::LedgerId;
+use crate::append::idempotency::KeyHash;
 use crate::append::plan::NewRow;
 use crate::error::{Result, StoreError};
+use crate::ids::LedgerId;
 use crate::search::backlog::UnindexedEvents;
 use crate::search::counting::{BacklogRow, Counting};
 use crate::sqlite::Shared;
 use crate::sqlite::entry::{entry, ledger_and_seq};
-use crate::sqlite::events::position_of;
-use crate::sqlite::keys::WantedKey;
+use crate::sqlite::rows::position_of;
 use crate::sqlite::schema::{event_backlog, indexed, random};
 use audit_domain::Month;
 use audit_index::Term;
@@ -26,6 +26,9 @@ use diesel::prelude::*;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// A key that may be stored: its ledger, hash and token.
+pub(crate) type WantedKey = (LedgerId, KeyHash, String);
 
 /// The entry of a commit in the backlog.
 #[derive(Clone, Copy, Debug)]

@@ -9,15 +9,15 @@
 
 use super::segments::SegmentBlocks;
 use super::tokens_of;
-use crate::append::LedgerId;
-use crate::append::plan::{LedgerMonth, month_of};
 use crate::error::Result;
+use crate::ids::LedgerId;
+use crate::ledgers::head::{LedgerMonth, month_of};
 use crate::schema::ledgers;
 use crate::search::FORMAT;
 use crate::search::merging::Segments;
 use crate::sqlite::Shared;
-use crate::sqlite::append::months_of;
 use crate::sqlite::entry::ledger_and_seq;
+use crate::sqlite::rows::months_of;
 use crate::sqlite::schema::{event_backlog, event_times, indexed, rebuilt_ledgers};
 use audit_domain::Month;
 use diesel::connection::SimpleConnection;
@@ -166,12 +166,12 @@ pub(super) fn step(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::StoreOptions;
     use crate::search::tokens::ledger_token;
     use crate::sqlite::Database;
     use crate::sqlite::connection::{Purpose, connect};
     use crate::sqlite::entry::entry;
     use crate::sqlite::index::{self, newest};
-    use crate::store::StoreOptions;
     use audit_index::Term;
     use std::path::Path;
 
@@ -207,7 +207,7 @@ mod tests {
         let mut database = connect(path, Purpose::Write).unwrap();
         store(&mut database, 0..20);
         drop(database);
-        std::fs::remove_file(index::path(path)).unwrap();
+        std::fs::remove_file(index::file::path(path)).unwrap();
         drop(Database::open(path, &StoreOptions::default()).unwrap());
         (
             connect(path, Purpose::Write).unwrap(),

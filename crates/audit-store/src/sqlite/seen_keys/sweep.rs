@@ -1,8 +1,8 @@
 //! How the stored copy of the filter is written, and dropped layers are removed from it.
 
 use super::{Filter, StoredLayer, block_id};
-use crate::append::LedgerId;
 use crate::error::Result;
+use crate::ids::LedgerId;
 use crate::sqlite::key_filter::{Layer, blocks_of};
 use crate::sqlite::schema::{key_filter, key_filter_blocks, key_filter_layers, key_filter_ledgers};
 use audit_domain::Month;

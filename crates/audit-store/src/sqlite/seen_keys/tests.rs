@@ -1,8 +1,8 @@
 //! Tests of the stored filter: processes that start, stop, roll back and take turns.
 
 use super::*;
-use crate::append::plan::LedgerMonth;
 use crate::configuration::ConfigurationVersion;
+use crate::ledgers::head::LedgerMonth;
 use diesel::connection::SimpleConnection;
 use sha2::{Digest, Sha256};
 

@@ -1,6 +1,6 @@
 //! The commits of the backlog in memory, by ledger.
 
-use crate::append::LedgerId;
+use crate::ids::LedgerId;
 use crate::search::BACKLOG_BYTES_MAX;
 use crate::search::backlog::UnindexedEvents;
 use audit_domain::Month;

@@ -1,0 +1,51 @@
+//! Idempotency keys.
+
+use crate::ids::LedgerId;
+use audit_domain::{EventId, Month, SentDigest};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+
+/// The identity of an idempotency key within a ledger: the first 128 bits of its SHA-256.
+pub(crate) type KeyHash = [u8; 16];
+
+/// A stored idempotency key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Idempotency {
+    pub(crate) hash: KeyHash,
+    pub(crate) digest: SentDigest,
+}
+
+impl Idempotency {
+    /// Of a key and the digest of the event as it was sent.
+    pub(crate) fn of((key, digest): (&str, SentDigest)) -> Self {
+        let hash = hash_of_key(key);
+        Self { hash, digest }
+    }
+}
+
+/// The identity of an idempotency key.
+pub(crate) fn hash_of_key(key: &str) -> KeyHash {
+    let sha256: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+    let mut hash = KeyHash::default();
+    hash.copy_from_slice(&sha256[..16]);
+    hash
+}
+
+/// A key that is stored already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownKey {
+    /// Its event; none where the service did not write the row.
+    pub(crate) event: Option<KnownEvent>,
+    /// The month in which the event was stored.
+    pub(crate) month: Month,
+}
+
+/// The event of a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownEvent {
+    pub(crate) id: EventId,
+    pub(crate) digest: SentDigest,
+}
+
+/// Stored idempotency keys, by ledger and hash.
+pub(crate) type KnownKeys = HashMap<(LedgerId, KeyHash), KnownKey>;

@@ -1,0 +1,58 @@
+//! Organizations, projects and keys, as the database has them.
+
+use audit_domain::{Environment, KeyId, KeyLimits, OrganizationId, Plan, ProjectId, Timestamp};
+use std::net::IpAddr;
+
+/// An organization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Organization {
+    pub id: OrganizationId,
+    pub name: String,
+    pub plan: Plan,
+    pub created_at: Timestamp,
+}
+
+/// A project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Project {
+    pub id: ProjectId,
+    pub organization_id: OrganizationId,
+    pub name: String,
+    pub created_at: Timestamp,
+}
+
+/// A key, without its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Key {
+    pub id: KeyId,
+    pub organization_id: OrganizationId,
+    /// `None` for a master key.
+    pub project: Option<(ProjectId, Environment)>,
+    pub name: String,
+    /// The first characters of the key.
+    pub prefix: String,
+    pub created_at: Timestamp,
+    /// Up to a minute old.
+    pub last_used_at: Option<Timestamp>,
+    /// The address of the client then, if it is known.
+    pub last_used_from: Option<IpAddr>,
+    pub revoked_at: Option<Timestamp>,
+    pub limits: KeyLimits,
+}
+
+/// The SHA-256 of a key's text.
+pub type KeyTextHash = [u8; 32];
+
+/// A use of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyUse {
+    /// The key.
+    pub id: KeyId,
+    /// When it was used.
+    pub at: Timestamp,
+    /// The address of the client, if it is known.
+    pub from: Option<IpAddr>,
+}
