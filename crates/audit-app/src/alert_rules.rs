@@ -1,15 +1,9 @@
 //! Alert rules of a project.
 
-use crate::error::{AppError, Result};
-use crate::self_audit::{Changed, Requester, ServiceEvent};
-use crate::service::{AuditLog, Selection};
-use audit_alerts::{
-    AlertRule, AlertRuleId, BuiltinRule, CUSTOM_RULES_MAX, RuleChange, RuleDefinition, RuleOrigin, RuleSet,
-    SuppressedAlerts,
-};
-use audit_auth::{KeyHolder, MasterKey, Principal};
-use audit_domain::{Plan, ProjectId, RuleId};
-use audit_store::Configurator;
+mod changes;
+
+use audit_alerts::{AlertRule, AlertRuleId, BuiltinRule, RuleOrigin, RuleSet, SuppressedAlerts};
+use audit_domain::Plan;
 
 /// The rules of a project.
 #[derive(Clone, Debug)]
@@ -40,100 +34,4 @@ pub(crate) fn compile_rules(stored: Vec<AlertRule>, plan: Plan) -> RuleSet {
     let rules = rules_of(stored);
     let counts = |rule: &AlertRule| plan != Plan::Free || matches!(rule.origin(), RuleOrigin::Builtin(_));
     RuleSet::new(rules.into_iter().filter(counts))
-}
-
-impl AuditLog {
-    /// The rules of a project: built-in, then custom.
-    ///
-    /// # Errors
-    /// When the principal has no access to the project.
-    pub fn alert_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<AlertRules> {
-        self.store.read(|reader| {
-            let scope = self.scope(reader, principal, selection)?;
-            Ok(AlertRules {
-                rules: rules_of(reader.alert_rules(scope.project.project.id)?),
-                suppressed_alerts: reader.suppressed_alerts(scope.ledger_id)?,
-            })
-        })
-    }
-
-    /// Creates a custom rule.
-    ///
-    /// # Errors
-    /// [`AppError::AlertRuleLimit`] on the free plan, and when the project has [`CUSTOM_RULES_MAX`] custom rules.
-    pub fn create_alert_rule(
-        &self,
-        master: &MasterKey,
-        selection: Selection,
-        definition: RuleDefinition,
-    ) -> Result<AlertRule> {
-        let principal = &Principal::Master(*master);
-        let project_id = self.project_id(principal, selection)?;
-        let now = self.clock.now();
-        let rule = AlertRule::custom(RuleId::from_random(self.entropy.bytes()), now, definition);
-        self.change_project(project_id, &Requester::from(master), move |configurator| {
-            if configurator.plan_of(project_id)? == Plan::Free {
-                let message = "custom alert rules need a paid plan";
-                return Err(AppError::AlertRuleLimit(message.to_owned()));
-            }
-            let rules = rules_of(configurator.alert_rules(project_id)?);
-            if rules.len() - BuiltinRule::ALL.len() >= CUSTOM_RULES_MAX {
-                let message = format!("a project has at most {CUSTOM_RULES_MAX} custom alert rules");
-                return Err(AppError::AlertRuleLimit(message));
-            }
-            configurator.put_alert_rule(&rule, now)?;
-            let event = ServiceEvent::alert_rule(None, Some(&rule));
-            Ok(Changed::if_some(rule, event))
-        })
-    }
-
-    /// Changes a rule. Takes effect with the next request and resets the windows of the rule.
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a fixed field of a built-in rule.
-    pub fn change_alert_rule(
-        &self,
-        master: &MasterKey,
-        selection: Selection,
-        id: AlertRuleId,
-        change: RuleChange,
-    ) -> Result<AlertRule> {
-        let principal = &Principal::Master(*master);
-        let project_id = self.project_id(principal, selection)?;
-        let now = self.clock.now();
-        self.change_project(
-            project_id,
-            &Requester::from(master),
-            move |configurator: &mut Configurator<'_, ProjectId>| {
-                let rules = rules_of(configurator.alert_rules(project_id)?);
-                let rule = rules
-                    .into_iter()
-                    .find(|rule| rule.id() == id)
-                    .ok_or(AppError::NotFound("alert rule"))?;
-                let changed = rule.changed(change)?;
-                if changed == rule {
-                    return Ok(Changed::nothing(changed));
-                }
-                configurator.put_alert_rule(&changed, now)?;
-                let event = ServiceEvent::alert_rule(Some(&rule), Some(&changed));
-                Ok(Changed::if_some(changed, event))
-            },
-        )
-    }
-
-    /// Deletes a custom rule. Keeps its alerts.
-    ///
-    /// # Errors
-    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a built-in rule.
-    pub fn delete_alert_rule(&self, master: &MasterKey, selection: Selection, id: AlertRuleId) -> Result<()> {
-        let principal = &Principal::Master(*master);
-        let project_id = self.project_id(principal, selection)?;
-        self.change_project(project_id, &Requester::from(master), move |configurator| {
-            let rules = rules_of(configurator.alert_rules(project_id)?);
-            let rule = rules.iter().find(|rule| rule.id() == id);
-            let rule = rule.ok_or(AppError::NotFound("alert rule"))?;
-            configurator.delete_alert_rule(AlertRuleId::Custom(rule.deletable()?))?;
-            Ok(Changed::if_some((), ServiceEvent::alert_rule(Some(rule), None)))
-        })
-    }
 }

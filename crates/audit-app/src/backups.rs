@@ -1,6 +1,5 @@
 //! What this process knows of the backups that it makes, for metrics.
 
-use crate::service::AuditLog;
 use audit_domain::Timestamp;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -47,24 +46,12 @@ impl Backups {
         self.failures.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn statistics(&self) -> BackupStatistics {
+    pub(crate) fn statistics(&self) -> BackupStatistics {
         BackupStatistics {
             every_seconds: self.every_seconds.load(Ordering::Relaxed),
             last_seconds: self.last_seconds.load(Ordering::Relaxed),
             made: self.made.load(Ordering::Relaxed),
             failures: self.failures.load(Ordering::Relaxed),
         }
-    }
-}
-
-impl AuditLog {
-    /// Where the backups of this process are counted.
-    pub const fn backups(&self) -> &Backups {
-        &self.backups
-    }
-
-    /// The state of the backups of this process.
-    pub fn backup_statistics(&self) -> BackupStatistics {
-        self.backups.statistics()
     }
 }

@@ -4,9 +4,9 @@
 //! (`verify.rs`), after the source: the content hash of every event is computed from its text as read back, and the tree is rebuilt. Sizes and
 //! roots must be those of the source, and the last checkpoints must be signed by the source's key.
 
-use crate::error::AppError;
+use crate::error::{AppError, SecretFailure};
 use crate::log::key_in;
-use crate::secrets::{SecretFailure, ServiceSecret};
+use crate::secrets::ServiceSecret;
 use crate::verify::{Finding, LedgerReport, VerifyOptions, first_finding, verify_deployment, verify_log};
 use audit_domain::{Clock, Entropy};
 use audit_ledger::{Frontier, Hash};

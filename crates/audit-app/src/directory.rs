@@ -8,18 +8,13 @@
 //! Master keys and the secrets of viewer tokens belong to no single project. They are read at each use.
 
 use crate::alert_rules;
-use crate::error::{AppError, Result};
-use crate::redaction::ProjectRules;
-use crate::secrets;
-use crate::service::AuditLog;
+use crate::error::Result;
+use crate::redaction::engines::ProjectRules;
 use crate::settings::Settings;
 use audit_alerts::RuleSet;
-use audit_auth::{KeyHash, ViewerSecret};
+use audit_auth::KeyHash;
 use audit_domain::{Environment, Plan, ProjectId};
-use audit_secrets::KeyRing;
-use audit_store::{
-    ConfigurationVersion, FoundKey, Key, LedgerId, Project, Reader, StoredTier, StoredViewerSecret,
-};
+use audit_store::{ConfigurationVersion, FoundKey, Key, LedgerId, Project, Reader, StoredTier};
 use quick_cache::sync::Cache;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -156,45 +151,6 @@ impl Present<'_> {
         }
         Ok(Some(configuration))
     }
-}
-
-impl AuditLog {
-    /// The secrets that verify viewer tokens, from the home cell; `reader` is one of this cell.
-    pub(crate) fn viewer_secrets(&self, reader: &mut Reader<'_>) -> Result<Vec<ViewerSecret>> {
-        let keys = &self.settings.encryption;
-        match self.is_cell() {
-            true => self.home_store.read(|reader| viewer_secrets(reader, keys)),
-            false => viewer_secrets(reader, keys),
-        }
-    }
-
-    /// The secret that signs viewer tokens, from the home cell; `reader` is one of this cell.
-    pub(crate) fn signing_viewer_secret(&self, reader: &mut Reader<'_>) -> Result<ViewerSecret> {
-        let stored = match self.is_cell() {
-            true => self.home_store.read(|reader| reader.viewer_secrets())?,
-            false => reader.viewer_secrets()?,
-        };
-        let newest = stored.into_iter().find(|secret| secret.retired_at.is_none());
-        let newest = newest.ok_or(AppError::NotFound("signing secret"))?;
-        opened_viewer_secret(newest, &self.settings.encryption)
-    }
-}
-
-/// The secrets that verify viewer tokens, as the home cell has them. One that does not open verifies nothing, and does not keep the
-/// others from it: while encryption keys are rotated, a node may lack the newest one.
-pub(crate) fn viewer_secrets(reader: &mut Reader<'_>, keys: &KeyRing) -> Result<Vec<ViewerSecret>> {
-    let stored = reader.viewer_secrets()?;
-    let opened = stored.into_iter().filter_map(|secret| {
-        let opened = opened_viewer_secret(secret, keys);
-        opened.inspect_err(|error| log::error!("{error}")).ok()
-    });
-    Ok(opened.collect())
-}
-
-fn opened_viewer_secret(stored: StoredViewerSecret, keys: &KeyRing) -> Result<ViewerSecret> {
-    let place = secrets::of_viewers(&stored.kid);
-    let secret = secrets::open(&stored.secret, keys, place)?;
-    Ok(ViewerSecret::from_parts(stored.kid, *secret.as_bytes()))
 }
 
 /// The webhooks that alerts of a project are delivered to.

@@ -1,10 +1,11 @@
 //! The errors of the use cases.
 
-use crate::log::{MapBehind, SigningError};
-use crate::secrets::SecretFailure;
+use crate::log::program::SigningError;
+use crate::log::tenants::behind::MapBehind;
 use audit_alerts::{BuiltinRuleError, TransitionError};
 use audit_auth::{CredentialError, Refused, SignError, TokenError};
 use audit_domain::{DamagedEvent, Violations};
+use audit_secrets::{OpenError, Place};
 use audit_store::StoreError;
 
 /// The error of a use case. `audit-http` maps each variant to one response.
@@ -120,6 +121,26 @@ pub enum AppError {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// A stored secret cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretFailure {
+    /// Where it is stored.
+    pub place: Place,
+    /// Why it does not open.
+    pub error: OpenError,
+}
+
+impl std::error::Error for SecretFailure {}
+
+impl std::fmt::Display for SecretFailure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if matches!(self.error, OpenError::NeedsKey | OpenError::UnknownKey(_)) {
+            formatter.write_str("AUDIT_ENCRYPTION_KEY does not match the database: ")?;
+        }
+        write!(formatter, "the stored secret {} {}", self.place, self.error)
+    }
+}
+
 /// The result of a use case.
 pub type Result<T, E = AppError> = std::result::Result<T, E>;
 
@@ -153,6 +174,12 @@ impl From<StoreError> for AppError {
             StoreError::Duplicate => Self::Conflict("the entry already exists".to_owned()),
             other => Self::internal(other),
         }
+    }
+}
+
+impl From<SecretFailure> for AppError {
+    fn from(failure: SecretFailure) -> Self {
+        Self::SealedSecret(Box::new(failure))
     }
 }
 

@@ -172,20 +172,6 @@ pub(crate) fn visible_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Re
     to_raw_value(&object).map_err(AppError::internal)
 }
 
-/// The tier of a viewer; `None` for keys, which see everything.
-pub(crate) fn visible_tier(scope: &Scope, principal: &Principal) -> Result<Option<ViewerTier>> {
-    let Principal::Viewer(viewer) = principal else {
-        return Ok(None);
-    };
-    let tier = scope
-        .project
-        .tiers
-        .iter()
-        .find(|tier| tier.tier.name.as_str() == viewer.tier);
-    tier.map(|tier| Some(tier.tier.clone()))
-        .ok_or(AppError::InvalidToken)
-}
-
 /// The scope of a cursor: it is valid only for the same log, tier and filter.
 fn cursor_scope(scope: &Scope, tier: Option<&ViewerTier>, filter: &EventFilter) -> String {
     let tier = tier.map(|tier| tier.name.as_str()).unwrap_or_default();

@@ -2,26 +2,23 @@
 
 mod prepared;
 
+pub use prepared::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 pub(crate) use prepared::{Prepared, read_events};
 
 use crate::authentication::Presented;
-use crate::cells::is_of_other_cell;
+use crate::cells::routing::is_of_other_cell;
 use crate::directory::ProjectConfiguration;
 use crate::error::{AppError, Result};
 use crate::redact_event::{redact_and_record, redact_and_record_own};
-use crate::redaction::EngineInUse;
+use crate::redaction::engines::EngineInUse;
 use crate::service::{AuditLog, Scope, Selection, environment_of, ledger_of};
 use crate::telemetry::Timing;
 use audit_auth::{EventsWrite, Keys, Principal};
-use audit_domain::{
-    ContentSalt, DigestKey, Environment, Event, EventId, ProjectId, Record, SentDigest, Stamp,
-};
+use audit_domain::{ContentSalt, DigestKey, Environment, Event, ProjectId, Record, SentDigest, Stamp};
 use audit_redact::Engine;
 use audit_store::{Appended, ConfigurationVersion, Destination, EventSender, NewEvent, Reader, StoreError};
 use std::sync::Arc;
 
-/// The maximum number of events in one request.
-pub const BATCH_EVENTS_MAX: usize = 100;
 /// How often a request is prepared again because the project's configuration changed meanwhile. After that it runs with the
 /// configuration locked, so that a client that changes it continuously cannot block ingest.
 pub(crate) const STALE_RETRIES_MAX: usize = 5;
@@ -30,30 +27,6 @@ pub(crate) const STALE_RETRIES_MAX: usize = 5;
 const PREPARED_IN_PLACE_BYTES_MAX: usize = 96 * 1024;
 /// As many alert rules cost about as much as parsing, redacting and hashing the event that they are matched with.
 const ALERT_RULES_PER_PARSE: usize = 16;
-
-/// The result of a request with events.
-#[derive(Debug)]
-pub struct Ingested {
-    /// The ids of the stored events, in the order of the request. For a repeat, the id of the first event.
-    pub ids: Vec<EventId>,
-    /// The number of fields that redaction changed.
-    pub redacted_count: usize,
-    /// Events of a batch that were refused.
-    pub refused: Vec<RefusedEvent>,
-    /// The number of `ids` that were stored before, under the same idempotency key.
-    pub repeated_count: usize,
-    /// A size of the log at which it contains all of them; `None` for a stream, which has no log.
-    pub log_size: Option<u64>,
-}
-
-/// An event of a batch that was refused.
-#[derive(Debug)]
-pub struct RefusedEvent {
-    /// Its index in the batch.
-    pub index: usize,
-    /// The reason.
-    pub error: AppError,
-}
 
 /// The destination of a request's events and the configuration that redacts them.
 #[derive(Clone)]

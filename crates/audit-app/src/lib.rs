@@ -40,6 +40,7 @@ mod authentication;
 mod backups;
 mod cells;
 mod copy;
+mod credential_hash;
 mod deliveries;
 mod directory;
 mod dispatcher;
@@ -62,6 +63,7 @@ mod secrets;
 mod self_audit;
 mod service;
 mod settings;
+mod statistics;
 mod streams;
 mod summary;
 mod telemetry;
@@ -77,37 +79,47 @@ pub use alert_rules::AlertRules;
 pub use alerts::{AlertsRequest, AlertsResponse};
 pub use authentication::{Identity, Presented};
 pub use backups::{BackupStatistics, Backups};
-pub use cells::CellReport;
+pub use cells::administration::CellReport;
 pub use copy::{CopyError, CopyOutcome, CopyRequest, CopyStep, copy_database};
 pub use deliveries::{DeliveriesRequest, DeliveriesResponse, Delivery, DeliveryAttempt, DeliveryKind};
-pub use dispatcher::{Deliveries, DeliveryStatistics};
-pub use error::{AppError, Result};
+pub use dispatcher::DeliveryStatistics;
+pub use dispatcher::thread::Deliveries;
+pub use error::{AppError, Result, SecretFailure};
 pub use events::{EventsRequest, EventsResponse};
 pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest};
-pub use export::{EXPORTS_MAX, Export, ORGANIZATION_EXPORTS_MAX};
-pub use feed::{FeedEvent, FeedPage, FeedRequest, Follower};
+pub use export::pages::Export;
+pub use export::{EXPORTS_MAX, ORGANIZATION_EXPORTS_MAX};
+pub use feed::follower::{FeedRequest, Follower};
+pub use feed::page::{FeedEvent, FeedPage};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 pub use key_trace::TracedEvent;
 pub use keys::{KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyManager, MASTER_KEYS_MAX, NewKey, PROJECT_KEYS_MAX};
+pub use log::tenants::{AuditedTenantMap, StoredMapSecret};
+pub use log::witnessing::cosigned::LogCheckpoint;
+pub use log::witnessing::threads::WitnessThreads;
 pub use log::{
-    AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, AuditedTenantMap,
-    Disclosure, EventProof, LogCheckpoint, LogKeyError, MapBehind, PlaceStatistics, Remembered, Signed,
-    SignerMemory, SignerMemoryError, SigningError, SigningProgram, StoredMapSecret, UnreachableQuorum,
-    WitnessClient, WitnessReply, WitnessStatistics, WitnessThreads, Witnesses,
+    AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, Disclosure, EventProof,
+    LogKeyError, MapBehind, PlaceStatistics, Remembered, Signed, SignerMemory, SignerMemoryError,
+    SigningError, SigningProgram, UnreachableQuorum, WitnessClient, WitnessReply, WitnessStatistics,
+    Witnesses,
 };
 pub use measured::Measured;
 pub use portal::{Logo, LogoError, Portal, PortalChange};
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use reading::ReadingStatistics;
+pub use redaction::trial::RedactionTrial;
 pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, PatternText, RULES_COMPILED_BYTES_MAX, RedactionRule,
-    RedactionRuleChange, RedactionTrial, RuleSubject,
+    RedactionRuleChange, RuleSubject,
 };
-pub use secrets::{Rewrapped, SecretFailure, SecretState, SecretStatus, head_key_place, secrets_status};
+pub use secrets::head_key_place;
+pub use secrets::rewrap::Rewrapped;
+pub use secrets::status::{SecretState, SecretStatus, secrets_status};
 pub use self_audit::{KEY_READS_PER_MINUTE_MAX, Requester, ServiceAction, VIEWERS_READS_PER_MINUTE_MAX};
 pub use service::{AuditLog, PendingDeliveries, Selection};
 pub use settings::Settings;
-pub use streams::{StreamInfo, StreamLimits, StreamStatus};
+pub use streams::limits::StreamLimits;
+pub use streams::{StreamInfo, StreamStatus};
 pub use summary::SummaryRequest;
 pub use telemetry::{
     AttributeValue, QUEUED_SPANS_MAX, RequestSpan, Span, SpanCounts, SpanKind, TraceContext, Tracer,

@@ -1,9 +1,8 @@
-//! The portal of a project: the link to it, and the name and logo that it shows.
+//! The portal of a project: the name and logo that it shows.
+
+mod changes;
 
 use crate::error::{AppError, Result};
-use crate::self_audit::{Changed, Requester, ServiceEvent};
-use crate::service::{AuditLog, Selection};
-use audit_auth::{MasterKey, Principal, ViewerTokenText};
 use audit_domain::Name;
 use audit_store::{PortalLogoRow, PortalRow, StoreError};
 use base64::Engine as _;
@@ -140,58 +139,6 @@ impl Portal {
                 bytes: logo.bytes.clone(),
             }),
         }
-    }
-}
-
-impl AuditLog {
-    /// The portal of a project, for everybody who may read its events.
-    ///
-    /// # Errors
-    /// When the principal has no access to the project.
-    pub fn portal(&self, principal: &Principal, selection: Selection) -> Result<Portal> {
-        let row = self.store.read(|reader| -> Result<_> {
-            let project_id = self.scope(reader, principal, selection)?.project.project.id;
-            Ok(reader.portal(project_id)?)
-        })?;
-        Portal::from_row(row)
-    }
-
-    /// Changes the portal of a project.
-    ///
-    /// # Errors
-    /// When the principal has no access to the project, or the database cannot be written.
-    pub fn change_portal(
-        &self,
-        master: &MasterKey,
-        selection: Selection,
-        change: PortalChange,
-    ) -> Result<Portal> {
-        let principal = &Principal::Master(*master);
-        let project_id = self.project_id(principal, selection)?;
-        self.change_project(project_id, &Requester::from(master), move |configurator| {
-            let before = Portal::from_row(configurator.portal(project_id)?)?;
-            let after = Portal {
-                name: change.name.unwrap_or_else(|| before.name.clone()),
-                logo: change.logo.unwrap_or_else(|| before.logo.clone()),
-            };
-            if after == before {
-                return Ok(Changed::nothing(after));
-            }
-            configurator.set_portal(&after.to_row())?;
-            let event = ServiceEvent::portal_updated(project_id, &before, &after);
-            Ok(Changed::by(after, event))
-        })
-    }
-
-    /// The link that opens the portal of the server at `base_url` with a viewer token, and with the key of the log for the proof
-    /// mark. Both are in the fragment, which browsers do not send.
-    ///
-    /// # Errors
-    /// When the key of the log cannot be read.
-    pub fn portal_link(&self, base_url: &str, token: &ViewerTokenText) -> Result<String> {
-        // The fragment is read as a form, in which a plus sign is a space.
-        let key = self.log_key()?.to_string().replace('+', "%2B");
-        Ok(format!("{base_url}/portal#token={}&key={key}", token.as_str()))
     }
 }
 

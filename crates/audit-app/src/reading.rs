@@ -3,7 +3,6 @@
 
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
-use crate::events::visible_tier;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{EventFilter, ViewerRoute, ViewerTier};
@@ -133,4 +132,18 @@ impl AuditLog {
         }
         self.feeds.stop();
     }
+}
+
+/// The tier of a viewer; `None` for keys, which see everything.
+fn visible_tier(scope: &Scope, principal: &Principal) -> Result<Option<ViewerTier>> {
+    let Principal::Viewer(viewer) = principal else {
+        return Ok(None);
+    };
+    let tier = scope
+        .project
+        .tiers
+        .iter()
+        .find(|tier| tier.tier.name.as_str() == viewer.tier);
+    tier.map(|tier| Some(tier.tier.clone()))
+        .ok_or(AppError::InvalidToken)
 }

@@ -1,15 +1,10 @@
 //! Redaction rules of a project.
 
 mod changes;
-mod engines;
-mod trial;
-
-pub(crate) use engines::{EngineInUse, Engines, ProjectRules};
-pub use trial::RedactionTrial;
+pub(crate) mod engines;
+pub(crate) mod trial;
 
 use crate::error::{AppError, Result};
-use crate::service::{AuditLog, Selection};
-use audit_auth::KeyHolder;
 use audit_domain::{Name, Timestamp};
 use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, PatternError};
 use audit_store::{RedactionRuleRow, StoreError};
@@ -219,17 +214,4 @@ fn compile_rules(rows: &[RedactionRuleRow], hash_key: Option<&HashKey>) -> Resul
         };
     }
     Ok(builder.build())
-}
-
-impl AuditLog {
-    /// The rules of a project: built-in, then custom.
-    ///
-    /// # Errors
-    /// When the principal has no access to the project.
-    pub fn redaction_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<RedactionRule>> {
-        self.store.read(|reader| {
-            let scope = self.scope(reader, principal, selection)?;
-            rules_of(&reader.redaction_rules(scope.project.project.id)?)
-        })
-    }
 }

@@ -1,21 +1,17 @@
-//! The stored secrets: which rows have one, how each is opened and sealed, and the check at the start of a server.
+//! The stored secrets: which rows have one, and how each is opened and sealed.
 //!
 //! Every secret is sealed by one mechanism, `audit_secrets`: with an encryption key it is encrypted for its place, and without one
 //! stored in plain text. [`place_of`] decides for each row, so a new secret is sealed, checked and rewrapped without a line of its own.
 
-mod rewrap;
-mod status;
+pub(crate) mod rewrap;
+mod sealing;
+pub(crate) mod status;
 
-pub use rewrap::Rewrapped;
-pub use status::{SecretState, SecretStatus, secrets_status};
-
-use crate::error::{AppError, Result};
-use crate::log::is_elsewhere;
-use crate::self_audit::SELF_AUDIT;
-use crate::service::AuditLog;
-use audit_domain::Timestamp;
+use crate::error::{Result, SecretFailure};
+use crate::log::program::is_elsewhere;
+use crate::self_audit::decision::SELF_AUDIT;
 use audit_secrets::{KeyRing, OpenError, Place, Secret, Zeroizing};
-use audit_store::{Deployment, SecretRow, StoredSecret};
+use audit_store::{SecretRow, StoredSecret};
 
 /// A secret that the service generates for itself, in the table `secrets`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,26 +39,6 @@ const PUBLIC: [&str; 5] = [
     "cell_of_deployment",
     SELF_AUDIT,
 ];
-
-/// A stored secret cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SecretFailure {
-    /// Where it is stored.
-    pub place: Place,
-    /// Why it does not open.
-    pub error: OpenError,
-}
-
-impl std::error::Error for SecretFailure {}
-
-impl std::fmt::Display for SecretFailure {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if matches!(self.error, OpenError::NeedsKey | OpenError::UnknownKey(_)) {
-            formatter.write_str("AUDIT_ENCRYPTION_KEY does not match the database: ")?;
-        }
-        write!(formatter, "the stored secret {} {}", self.place, self.error)
-    }
-}
 
 impl ServiceSecret {
     /// Its name in the table.
@@ -150,62 +126,5 @@ fn open_row(stored: &StoredSecret, keys: &KeyRing, place: &Place) -> Result<Zero
     match is_right {
         true => Ok(opened),
         false => Err(OpenError::Damaged),
-    }
-}
-
-impl AuditLog {
-    /// Checks that every stored secret opens with the configured encryption keys. The first configured key becomes a key of the
-    /// database. The service must not start with other keys or, once there is one, without any: it would store secrets that other
-    /// nodes cannot read. With a key it does not start on a secret in plain text, which anybody may have put there.
-    ///
-    /// # Errors
-    /// [`AppError::SealedSecret`] for the first one that does not open.
-    pub fn check_secrets(&self) -> Result<()> {
-        let keys = &self.settings.encryption;
-        let stored = self.store.query(|reader| reader.stored_secrets())?;
-        for secret in &stored {
-            if let Some(place) = place_of(secret) {
-                let opened = open_row(secret, keys, &place);
-                opened.map_err(|error| SecretFailure { place, error })?;
-            }
-        }
-        let check = ServiceSecret::EncryptionCheck;
-        let is_check = |secret: &StoredSecret| secret.row == SecretRow::Service(check.name().to_owned());
-        match keys.keys().is_empty() || stored.iter().any(is_check) {
-            true => Ok(()),
-            false => self.insert_encryption_check(self.clock.now()),
-        }
-    }
-
-    /// Stores what only the configured keys decrypt, unless another node has meanwhile.
-    fn insert_encryption_check(&self, now: Timestamp) -> Result<()> {
-        let check = ServiceSecret::EncryptionCheck;
-        let keys = self.settings.encryption.clone();
-        let new = keys.seal(self.new_secret().as_bytes(), &check.place(), self.entropy.bytes());
-        // `configure` serializes nodes that start at the same time.
-        self.store.configure(Deployment, move |configurator| {
-            if let Some(stored) = configurator.secret(check.name())? {
-                return check.open(&stored, &keys).map(drop);
-            }
-            configurator.insert_secret(check.name(), &new, now)?;
-            Ok(())
-        })
-    }
-
-    /// Random bytes.
-    pub(crate) fn new_secret(&self) -> Secret {
-        Secret::new(self.entropy.bytes())
-    }
-
-    /// The stored form of a secret.
-    pub(crate) fn sealed(&self, secret: &[u8], place: &Place) -> Vec<u8> {
-        let nonce = self.entropy.bytes();
-        self.settings.encryption.seal(secret, place, nonce)
-    }
-}
-
-impl From<SecretFailure> for AppError {
-    fn from(failure: SecretFailure) -> Self {
-        Self::SealedSecret(Box::new(failure))
     }
 }

@@ -1,26 +1,25 @@
 //! The service: its parts, and the project and environment that a request may access.
 
-use crate::activity::{Activity, ActivityReport};
+use crate::activity::Activity;
 use crate::backups::Backups;
 use crate::cells::Cells;
 use crate::directory::{Directory, Present, ProjectConfiguration};
-use crate::dispatcher::{DeliveryCounters, DeliveryStatistics, Wake};
+use crate::dispatcher::{DeliveryCounters, Wake};
 use crate::error::{AppError, Result};
 use crate::export::Exports;
 use crate::feed::Feeds;
 use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots, Witnessing};
 use crate::measured::Measured;
-use crate::redaction::Engines;
+use crate::redaction::engines::Engines;
 use crate::secrets::{ServiceSecret, of_viewers};
 use crate::self_audit::{ReadLimit, SelfAudit};
 use crate::settings::Settings;
-use crate::streams::stream_engine;
 use crate::turns::ReaderTurns;
 use audit_auth::{Principal, ViewerSecret};
 use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
 use audit_redact::Engine;
 use audit_secrets::{KeyRing, Secret};
-use audit_store::{Deployment, Key, KeyUse, LedgerId, Reader, Store, StoreError, StoreStatistics};
+use audit_store::{Deployment, Key, KeyUse, LedgerId, Reader, Store, StoreError};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -60,7 +59,7 @@ pub struct AuditLog {
     /// Of all cells, in the service of the home cell.
     pub(crate) activity: Activity,
     pub(crate) measured: Mutex<Measured>,
-    pending: Mutex<PendingDeliveries>,
+    pub(crate) pending: Mutex<PendingDeliveries>,
     keys_used: Mutex<HashMap<KeyId, KeyUse>>,
 }
 
@@ -125,7 +124,7 @@ impl Parts {
             cells: Cells::new(self.has_cells),
             clock: self.clock,
             entropy: self.entropy,
-            stream_engine: stream_engine(&self.settings),
+            stream_engine: self.settings.stream_engine(),
             directory: Directory::default(),
             engines: self.engines,
             cursor_key: self.cursor_key,
@@ -313,50 +312,6 @@ impl AuditLog {
     /// [`AppError::Unavailable`] when it does not.
     pub fn check_ready(&self) -> Result<()> {
         Ok(self.store.check_writable()?)
-    }
-
-    /// The statistics of the store, and of those of the open cells.
-    pub fn statistics(&self) -> StoreStatistics {
-        let cells = self.cells.opened();
-        let of_cells = cells.iter().map(|cell| cell.store.statistics());
-        of_cells.fold(self.store.statistics(), StoreStatistics::plus)
-    }
-
-    /// The events of the busiest projects in the last complete minute; `None` if they are not counted.
-    pub fn project_activity(&self) -> Option<ActivityReport> {
-        self.activity.report()
-    }
-
-    /// The results of the delivery attempts of this process.
-    pub fn delivery_statistics(&self) -> DeliveryStatistics {
-        let cells = self.cells.opened();
-        let of_cells = cells.iter().map(|cell| cell.deliveries.read());
-        of_cells.fold(self.deliveries.read(), DeliveryStatistics::plus)
-    }
-
-    /// The pending deliveries at the last call of [`Self::count_pending_deliveries`].
-    pub fn pending_deliveries(&self) -> PendingDeliveries {
-        let cells = self.cells.opened();
-        let of_cells = cells.iter().map(|cell| *cell.pending.lock());
-        of_cells.fold(*self.pending.lock(), |sum, of_cell| PendingDeliveries {
-            count: sum.count + of_cell.count,
-            oldest_seconds: sum.oldest_seconds.max(of_cell.oldest_seconds),
-        })
-    }
-
-    /// Counts the pending deliveries, in time proportional to their number. Call it every few seconds.
-    ///
-    /// # Errors
-    /// When the database cannot be read. The previous count is then kept.
-    pub fn count_pending_deliveries(&self) -> Result<()> {
-        let counted = self.store.query(|reader| reader.pending_deliveries())?;
-        let now = self.clock.now().as_seconds();
-        let age = |oldest: Timestamp| (now - oldest.as_seconds()).max(0);
-        *self.pending.lock() = PendingDeliveries {
-            count: counted.count,
-            oldest_seconds: counted.oldest_created_at.map_or(0, age),
-        };
-        Ok(())
     }
 
     /// Writes all queued requests and accepts no more. Closes the cells too.

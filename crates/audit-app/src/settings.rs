@@ -1,9 +1,9 @@
 //! The settings of the operator.
 
 use crate::log::{KeyAccess, SignerMemory, SigningProgram, Witnesses};
-use crate::streams::StreamLimits;
+use crate::streams::limits::StreamLimits;
 use audit_domain::{DigestKey, KeyId, Plan};
-use audit_redact::HashKey;
+use audit_redact::{Behavior, Builtin, Engine, HashKey};
 use audit_secrets::KeyRing;
 use audit_store::EventSender;
 use audit_webhooks::AddressPolicy;
@@ -74,6 +74,19 @@ impl Settings {
     /// The sender of events that the holder of a key sends from this address.
     pub(crate) fn sender(&self, key_id: KeyId, client: Option<IpAddr>) -> EventSender {
         EventSender::new(key_id, client.filter(|_| self.sender_addresses))
+    }
+
+    /// The redaction rules of all streams.
+    pub(crate) fn stream_engine(&self) -> Engine {
+        let default_rules = Builtin::ALL.iter().filter(|builtin| builtin.enabled_by_default());
+        default_rules
+            .fold(
+                Engine::builder()
+                    .hash_key(self.hash_key.clone())
+                    .previous_hash_keys(self.hash_keys_previous.clone()),
+                |builder, builtin| builder.builtin(*builtin, Behavior::Replace),
+            )
+            .build()
     }
 
     /// What this process has for the keys of the log.

@@ -1,14 +1,15 @@
 //! Anonymous streams: events that are sent without an account and can be claimed by a project later.
 
 mod claims;
+pub(crate) mod limits;
 
 use crate::error::{AppError, Result};
 use crate::ingest::{Ingested, Prepared, STALE_RETRIES_MAX, destination, read_events};
 use crate::redact_event::redact_and_record;
-use crate::redaction::EngineInUse;
-use crate::self_audit::{Place, Recorder, Requester, ServiceEvent};
+use crate::redaction::engines::EngineInUse;
+use crate::self_audit::recorder::Recorder;
+use crate::self_audit::{Place, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
-use crate::settings::Settings;
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, Record, Timestamp};
 use audit_redact::{Engine, Shape};
@@ -16,6 +17,7 @@ use audit_store::{
     AnonymousStreams, Appended, Destination, EventSender, NewEvent, NewStreamEvent, StoreError,
     StreamClientRow, StreamEvent, StreamRow, Writer,
 };
+use limits::StreamLimits;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -23,30 +25,6 @@ use std::sync::Arc;
 const STREAM_LIFETIME_SECONDS: i64 = 7 * 86_400;
 /// The window of the request limit, in seconds.
 const REQUESTS_WINDOW_SECONDS: i64 = 60;
-
-/// The limits of streams. `None` is no limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamLimits {
-    /// Requests of one client in any minute.
-    pub requests_per_minute: Option<usize>,
-    /// Streams that one client may create per UTC day.
-    pub new_per_day: Option<u64>,
-    /// Events of one stream per UTC day.
-    pub events_per_day: Option<u64>,
-    /// Events of one stream in total.
-    pub events_total: Option<u64>,
-}
-
-impl Default for StreamLimits {
-    fn default() -> Self {
-        Self {
-            requests_per_minute: Some(30),
-            new_per_day: Some(10),
-            events_per_day: Some(100),
-            events_total: Some(500),
-        }
-    }
-}
 
 audit_domain::words! {
     /// The status of a stream.
@@ -226,21 +204,6 @@ impl AuditLog {
             (new, report.fields().len())
         })
     }
-}
-
-/// The redaction rules of all streams.
-pub(crate) fn stream_engine(settings: &Settings) -> Engine {
-    let default_rules = audit_redact::Builtin::ALL
-        .iter()
-        .filter(|builtin| builtin.enabled_by_default());
-    default_rules
-        .fold(
-            Engine::builder()
-                .hash_key(settings.hash_key.clone())
-                .previous_hash_keys(settings.hash_keys_previous.clone()),
-            |builder, builtin| builder.builtin(*builtin, audit_redact::Behavior::Replace),
-        )
-        .build()
 }
 
 /// Counts a request of a client, or refuses it at the limit.

@@ -9,16 +9,17 @@ mod alerts;
 mod anchors;
 mod finding;
 mod listed;
+mod maps;
 mod repair;
 mod tenants;
 mod tree;
 mod walk;
 
 use crate::error::{AppError, Result};
-use crate::log::{Remembered, StoredMapSecret, stored_keys, successors_in};
+use crate::log::tenants::StoredMapSecret;
+use crate::log::{Remembered, stored_keys, successors_in};
 use crate::secrets::head_key_place;
 use crate::service::AuditLog;
-use anchors::MapWalk;
 pub use anchors::{
     AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap,
     keys_in_database, verify_anchors,
@@ -32,10 +33,11 @@ use audit_store::{CellId, DatabaseUrl, Reader, StoredLedger, StoredTenantMap, St
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 use listed::ListedProjects;
 pub use listed::{ListMismatch, list_mismatch};
+use maps::{MapWalk, TenantWalk};
 pub use repair::{RepairOptions, RepairReport};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use tenants::{TenantKeys, TenantWalk};
+use tenants::TenantKeys;
 use walk::Walk;
 
 /// The ledgers to verify, and what is known from sources other than the database.
@@ -415,7 +417,8 @@ impl<'a> Verification<'a> {
         };
         let are_maps_verified = !matches!(self.tenant_map_secret, StoredMapSecret::Sealed);
         walk.tenants = tenant_map.filter(|_| are_maps_verified).map(TenantWalk::new);
-        walk.maps = map_key.as_ref().and_then(|key| MapWalk::new(&anchored.maps, key));
+        let sizes = anchored.maps.iter().map(|anchored| anchored.map.size);
+        walk.maps = map_key.as_ref().and_then(|key| MapWalk::new(sizes, key));
         if ledger.size < 0 {
             walk.findings.add(Finding::log(Problem::Size(ledger.size)));
         }

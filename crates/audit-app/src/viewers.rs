@@ -12,7 +12,8 @@ use audit_domain::{
     ActionGlob, Category, DEFAULT_TIER, Environment, HiddenField, KeyScope, SERVICE_TENANT_ID, TierName,
     Timestamp, ViewerRoute, ViewerTier, Violations,
 };
-use audit_store::{Deployment, StoredTier};
+use audit_secrets::KeyRing;
+use audit_store::{Deployment, Reader, StoredTier, StoredViewerSecret};
 
 /// The maximum number of tiers of a project.
 pub const TIERS_MAX: usize = 50;
@@ -80,6 +81,26 @@ impl AuditLog {
         // Before anybody has the token.
         self.record_read(key.project_id, &Requester::from(key), event)?;
         Ok((token, claims.expires_at))
+    }
+
+    /// The secrets that verify viewer tokens, from the home cell; `reader` is one of this cell.
+    pub(crate) fn viewer_secrets(&self, reader: &mut Reader<'_>) -> Result<Vec<ViewerSecret>> {
+        let keys = &self.settings.encryption;
+        match self.is_cell() {
+            true => self.home_store.read(|reader| viewer_secrets(reader, keys)),
+            false => viewer_secrets(reader, keys),
+        }
+    }
+
+    /// The secret that signs viewer tokens, from the home cell; `reader` is one of this cell.
+    pub(crate) fn signing_viewer_secret(&self, reader: &mut Reader<'_>) -> Result<ViewerSecret> {
+        let stored = match self.is_cell() {
+            true => self.home_store.read(|reader| reader.viewer_secrets())?,
+            false => reader.viewer_secrets()?,
+        };
+        let newest = stored.into_iter().find(|secret| secret.retired_at.is_none());
+        let newest = newest.ok_or(AppError::NotFound("signing secret"))?;
+        opened_viewer_secret(newest, &self.settings.encryption)
     }
 
     /// Replaces the secret that signs viewer tokens. The old secret verifies until its last token has expired.
@@ -192,4 +213,21 @@ impl AuditLog {
             Ok(Changed::if_some((), ServiceEvent::viewer_tier(Some(tier), None)))
         })
     }
+}
+
+/// The secrets that verify viewer tokens, as the home cell has them. One that does not open verifies nothing, and does not keep the
+/// others from it: while encryption keys are rotated, a node may lack the newest one.
+pub(crate) fn viewer_secrets(reader: &mut Reader<'_>, keys: &KeyRing) -> Result<Vec<ViewerSecret>> {
+    let stored = reader.viewer_secrets()?;
+    let opened = stored.into_iter().filter_map(|secret| {
+        let opened = opened_viewer_secret(secret, keys);
+        opened.inspect_err(|error| log::error!("{error}")).ok()
+    });
+    Ok(opened.collect())
+}
+
+fn opened_viewer_secret(stored: StoredViewerSecret, keys: &KeyRing) -> Result<ViewerSecret> {
+    let place = secrets::of_viewers(&stored.kid);
+    let secret = secrets::open(&stored.secret, keys, place)?;
+    Ok(ViewerSecret::from_parts(stored.kid, *secret.as_bytes()))
 }

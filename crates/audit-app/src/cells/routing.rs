@@ -1,23 +1,15 @@
 //! The cell of a request.
 
-use super::CredentialHash;
 use crate::authentication::Presented;
-use crate::directory::viewer_secrets;
+use crate::credential_hash::{CredentialHash, hash_of};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
+use crate::viewers::viewer_secrets;
 use audit_auth::{Credential, KeyKind, Policy, viewer_token};
 use audit_domain::ProjectId;
 use audit_store::{CellId, Reader, StoreError};
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-pub(crate) fn hash_of(credential: &Credential) -> CredentialHash {
-    match credential {
-        Credential::Key(text) => *text.hash().as_bytes(),
-        Credential::ViewerToken(token) => Sha256::digest(token.as_str()).into(),
-    }
-}
 
 fn is_master(credential: &Credential) -> bool {
     matches!(credential, Credential::Key(text) if text.kind() == KeyKind::Master)

@@ -1,10 +1,36 @@
-//! The events of a request, parsed and prepared for the store.
+//! The events of a request, parsed and prepared for the store, and its result.
 
-use super::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 use crate::error::{AppError, Result};
 use audit_domain::json::{self, Json};
 use audit_domain::{Event, EventId, Stamp, Timestamp, Violation, Violations};
 use audit_store::Appended;
+
+/// The maximum number of events in one request.
+pub const BATCH_EVENTS_MAX: usize = 100;
+
+/// The result of a request with events.
+#[derive(Debug)]
+pub struct Ingested {
+    /// The ids of the stored events, in the order of the request. For a repeat, the id of the first event.
+    pub ids: Vec<EventId>,
+    /// The number of fields that redaction changed.
+    pub redacted_count: usize,
+    /// Events of a batch that were refused.
+    pub refused: Vec<RefusedEvent>,
+    /// The number of `ids` that were stored before, under the same idempotency key.
+    pub repeated_count: usize,
+    /// A size of the log at which it contains all of them; `None` for a stream, which has no log.
+    pub log_size: Option<u64>,
+}
+
+/// An event of a batch that was refused.
+#[derive(Debug)]
+pub struct RefusedEvent {
+    /// Its index in the batch.
+    pub index: usize,
+    /// The reason.
+    pub error: AppError,
+}
 
 /// The events of a request: prepared for the store, or refused.
 pub(crate) struct Prepared<E> {

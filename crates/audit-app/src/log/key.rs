@@ -1,7 +1,6 @@
 //! A key that signs for the log: stored in the database, or in a program's hands.
 
 use super::program::{self, SigningError, SigningProgram};
-use super::rotation::LogKeyError;
 use crate::error::{AppError, Result};
 use crate::secrets::ServiceSecret;
 use audit_ledger::{
@@ -9,6 +8,7 @@ use audit_ledger::{
     VerifierKey,
 };
 use audit_secrets::KeyRing;
+use audit_store::StoreError;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -18,6 +18,60 @@ pub(super) enum LogKey {
     Stored(SigningKey),
     /// A program has it. Without the program, it verifies.
     Elsewhere(VerifierKey, Option<Arc<dyn SigningProgram>>),
+}
+
+/// What a process has for the keys of the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyAccess<'a> {
+    pub(crate) encryption: &'a KeyRing,
+    pub(crate) program: Option<&'a Arc<dyn SigningProgram>>,
+    pub(crate) program_before: Option<&'a Arc<dyn SigningProgram>>,
+}
+
+/// The key of the log is not the one that it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum LogKeyError {
+    /// A use case failed.
+    #[error(transparent)]
+    App(#[from] AppError),
+    /// The key has not signed what this server remembers.
+    #[error(
+        "the log's signing key in the database is not the one that this server has signed with, nor one that has followed it: it \
+         was replaced"
+    )]
+    Replaced,
+    /// There is a program, and the key is in the database.
+    #[error(
+        "it is in the database, and --log-key-command has another one: that is for a new deployment, or after `audit-server log \
+         rotate-key` with the same options"
+    )]
+    Stored,
+    /// The program has another key.
+    #[error("--log-public-key is not the signing key of this database")]
+    OtherProgram,
+    /// The key before the present one is not in the database, and its program is missing or another one.
+    #[error(
+        "the key before the signing key still signs and is not in the database: it needs --log-key-command-before and its key, until \
+         `audit-server log rotate-key --retire`"
+    )]
+    ProgramBefore,
+    /// A program has the key that is to be rotated, and is missing or another one.
+    #[error(
+        "the signing key is not in the database: it is rotated with the program that has it, --log-key-command-before"
+    )]
+    Elsewhere,
+    /// The last rotation is not finished.
+    #[error("the key before this one still signs: `audit-server log rotate-key --retire` ends that")]
+    Unfinished,
+    /// No rotation is to be finished.
+    #[error("no key is to be retired: the last rotation is finished")]
+    Finished,
+}
+
+impl From<StoreError> for LogKeyError {
+    fn from(error: StoreError) -> Self {
+        Self::App(error.into())
+    }
 }
 
 fn other_key(error: impl Error + Send + Sync + 'static) -> SigningError {

@@ -35,12 +35,12 @@ pub enum SigningError {
 }
 
 /// What the database stores of the key of a program.
-pub(super) fn stored(program: &Arc<dyn SigningProgram>) -> Vec<u8> {
+pub(crate) fn stored(program: &Arc<dyn SigningProgram>) -> Vec<u8> {
     [&[ELSEWHERE], program.public_key().as_slice()].concat()
 }
 
 /// The public key of a stored key that lives elsewhere.
-pub(super) fn public_key(stored: &[u8]) -> Option<[u8; VerifierKey::PUBLIC_KEY_BYTES]> {
+pub(crate) fn public_key(stored: &[u8]) -> Option<[u8; VerifierKey::PUBLIC_KEY_BYTES]> {
     match stored.split_first() {
         Some((&ELSEWHERE, key)) => key.try_into().ok(),
         _ => None,

@@ -1,9 +1,9 @@
 //! Rotation of the signing key, and the check of the stored key at the start of a server.
 
-use super::key::LogKey;
+use super::key::{LogKey, LogKeyError};
 use super::program::{self, SigningProgram};
 use super::signer::ROTATIONS;
-use crate::error::{AppError, Result};
+use crate::error::Result;
 use crate::secrets::ServiceSecret;
 use crate::service::AuditLog;
 use audit_ledger::{KeyRotation, VerifierKey};
@@ -15,57 +15,12 @@ const KEY_BEFORE: ServiceSecret = ServiceSecret::LogKeyBefore;
 /// The most remembered checkpoints that are compared with the key at the start.
 const CHECKED_NOTES_MAX: usize = 10;
 
-/// The key of the log is not the one that it should be.
-#[derive(Debug, thiserror::Error)]
-pub enum LogKeyError {
-    /// A use case failed.
-    #[error(transparent)]
-    App(#[from] AppError),
-    /// The key has not signed what this server remembers.
-    #[error(
-        "the log's signing key in the database is not the one that this server has signed with, nor one that has followed it: it \
-         was replaced"
-    )]
-    Replaced,
-    /// There is a program, and the key is in the database.
-    #[error(
-        "it is in the database, and --log-key-command has another one: that is for a new deployment, or after `audit-server log \
-         rotate-key` with the same options"
-    )]
-    Stored,
-    /// The program has another key.
-    #[error("--log-public-key is not the signing key of this database")]
-    OtherProgram,
-    /// The key before the present one is not in the database, and its program is missing or another one.
-    #[error(
-        "the key before the signing key still signs and is not in the database: it needs --log-key-command-before and its key, until \
-         `audit-server log rotate-key --retire`"
-    )]
-    ProgramBefore,
-    /// A program has the key that is to be rotated, and is missing or another one.
-    #[error(
-        "the signing key is not in the database: it is rotated with the program that has it, --log-key-command-before"
-    )]
-    Elsewhere,
-    /// The last rotation is not finished.
-    #[error("the key before this one still signs: `audit-server log rotate-key --retire` ends that")]
-    Unfinished,
-    /// No rotation is to be finished.
-    #[error("no key is to be retired: the last rotation is finished")]
-    Finished,
-}
-
-impl From<audit_store::StoreError> for LogKeyError {
-    fn from(error: audit_store::StoreError) -> Self {
-        Self::App(error.into())
-    }
-}
-
 impl AuditLog {
     /// Checks, at the start of a server, that the key of the log is one that this server may sign with.
     ///
     /// # Errors
-    /// [`LogKeyError::Replaced`]; [`AppError::SealedSecret`] for a key in plain text where there is an encryption key; when the database fails.
+    /// [`LogKeyError::Replaced`]; [`AppError::SealedSecret`](crate::AppError::SealedSecret) for a key in plain text where there is
+    /// an encryption key; when the database fails.
     pub fn check_log_key(&self) -> Result<(), LogKeyError> {
         let stored = self.home_store.read(|reader| reader.secret(KEY.name()))?;
         if stored.is_none() {

@@ -14,9 +14,7 @@
 //! race is discarded unpublished.
 
 mod evidence;
-mod process;
-
-pub(crate) use process::Signing;
+pub(super) mod process;
 
 use super::head_of;
 use super::memory::{Change, Remembered, Signed};
@@ -374,7 +372,11 @@ impl AuditLog {
             let unsigned_size = memory.get(origin.as_str()).unsigned_size();
             self.store.note_size(state.ledger_id, unsigned_size);
         }
-        self.signing.note(state.ledger_id, &origin, &next);
+        let refusal = match &next {
+            Next::Refused(error) => Some(error),
+            Next::Step(_) => None,
+        };
+        self.signing.note(state.ledger_id, &origin, refusal);
         Ok(next)
     }
 

@@ -5,8 +5,10 @@
 //! against its root, and the root has a code with the key of the heads: rows that someone else wrote are discarded.
 
 mod batch;
+pub(crate) mod behind;
 mod growth;
 mod notes;
+pub(super) mod progress;
 mod proofs;
 
 use super::head_of;
@@ -22,8 +24,6 @@ use audit_ledger::{
 };
 use audit_secrets::{KeyRing, OpenError};
 use audit_store::{Deployment, LedgerId, LoggedEvent, StoreError, TenantMapState};
-pub use growth::MapBehind;
-pub(crate) use growth::TenantMaps;
 use growth::{ANCHOR_STEPS_MAX, Grower};
 use notes::NOTE_SECONDS;
 use std::fmt;

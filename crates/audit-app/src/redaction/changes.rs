@@ -1,16 +1,17 @@
-//! Changes of redaction rules.
+//! The redaction rules of a project, listed and changed.
 //!
 //! The patterns of a project together have a largest compiled size. Compiling them takes too long for a transaction, so a change
 //! compiles the rules that it would lead to first, and its transaction stores them if the rules are still those of before.
 
+use super::engines::ProjectRules;
 use super::{
-    BUILTIN, CUSTOM_RULES_MAX, NewRedactionRule, PatternText, ProjectRules, RULES_COMPILED_BYTES_MAX,
-    RedactionRule, RedactionRuleChange, RuleSubject, rules_of,
+    BUILTIN, CUSTOM_RULES_MAX, NewRedactionRule, PatternText, RULES_COMPILED_BYTES_MAX, RedactionRule,
+    RedactionRuleChange, RuleSubject, rules_of,
 };
 use crate::error::{AppError, Result};
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
-use audit_auth::{MasterKey, Principal};
+use audit_auth::{KeyHolder, MasterKey, Principal};
 use audit_domain::{ProjectId, RuleId, Timestamp, Violations};
 use audit_redact::Builtin;
 use audit_store::{RedactionRuleRow, StoreError};
@@ -19,6 +20,17 @@ use audit_store::{RedactionRuleRow, StoreError};
 const ATTEMPTS_MAX: usize = 32;
 
 impl AuditLog {
+    /// The rules of a project: built-in, then custom.
+    ///
+    /// # Errors
+    /// When the principal has no access to the project.
+    pub fn redaction_rules(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<RedactionRule>> {
+        self.store.read(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            rules_of(&reader.redaction_rules(scope.project.project.id)?)
+        })
+    }
+
     /// Creates a custom rule. Blocks while it is compiled.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! `secrets rewrap`: seals every stored secret with the present encryption key.
 
-use super::{SecretFailure, ServiceSecret, open_row, place_of};
-use crate::error::Result;
+use super::{ServiceSecret, open_row, place_of};
+use crate::error::{Result, SecretFailure};
 use crate::service::AuditLog;
 use audit_secrets::{Form, KeyRing};
 use audit_store::{CellId, SecretRow, Store, StoredSecret};

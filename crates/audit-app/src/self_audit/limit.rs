@@ -1,6 +1,6 @@
 //! How often one requester may make a read that is recorded: the events of reads use up no daily limit.
 
-use super::Requester;
+use super::requester::Requester;
 use crate::error::{AppError, Result};
 use audit_domain::{ProjectId, Timestamp};
 use parking_lot::Mutex;

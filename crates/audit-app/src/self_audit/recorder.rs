@@ -4,13 +4,19 @@ use super::{Requester, ServiceEvent};
 use crate::directory::{ProjectConfiguration, load_present};
 use crate::error::{AppError, Result};
 use crate::ingest::{IngestTarget, destination, prepare_own_event};
-use crate::redaction::{EngineInUse, ProjectRules};
+use crate::redaction::engines::{EngineInUse, ProjectRules};
 use crate::service::AuditLog;
 use crate::settings::Settings;
-use audit_domain::{Actor, Clock, ContentSalt, Context, Entropy, Environment, EventId, ProjectId, Stamp};
+use audit_domain::{
+    Actor, ActorType, Clock, ContentSalt, Context, Entropy, Environment, EventId, KeyId, ProjectId,
+    SERVICE_TENANT_ID, Stamp,
+};
 use audit_store::{NewEvent, Writer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The actor of changes by the command line.
+const OPERATOR: &str = "operator";
 
 /// What the events of a request need: everything that may not be read or compiled in a transaction.
 pub(crate) struct Recorder {
@@ -117,5 +123,42 @@ impl Recorder {
             stamp.id = stamp.id.successor();
         }
         Ok(prepared)
+    }
+}
+
+impl Requester {
+    /// The actor of an event. Reads the name of a key.
+    fn actor(&self, service: &AuditLog) -> Result<Actor> {
+        let (id, actor_type, name) = match self {
+            Self::Operator => (
+                OPERATOR.to_owned(),
+                ActorType::System,
+                Some("command line".to_owned()),
+            ),
+            Self::Service => (SERVICE_TENANT_ID.to_owned(), ActorType::System, None),
+            Self::Key { id, .. } => (id.to_string(), ActorType::ApiKey, service.key_name(*id)?),
+            Self::Viewer { tenant_id, .. } => (
+                tenant_id.clone(),
+                ActorType::User,
+                Some("viewer token".to_owned()),
+            ),
+        };
+        Ok(Actor {
+            id,
+            actor_type,
+            name,
+            email: None,
+        })
+    }
+}
+
+impl AuditLog {
+    /// The name of a key, which the home cell has if this cell does not.
+    fn key_name(&self, id: KeyId) -> Result<Option<String>> {
+        let found = match self.store.read(|reader| reader.key(id))? {
+            None if self.is_cell() => self.home_store.read(|reader| reader.key(id))?,
+            found => found,
+        };
+        Ok::<_, AppError>(found.map(|key| key.name))
     }
 }

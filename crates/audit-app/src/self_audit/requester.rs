@@ -1,10 +1,8 @@
 //! Who requests a change.
 
-use crate::error::{AppError, Result};
-use crate::service::AuditLog;
 use crate::settings::Settings;
 use audit_auth::{KeyHolder, MasterKey, Principal, ProjectKey, Viewer};
-use audit_domain::{Actor, ActorType, Context, KeyId, SERVICE_TENANT_ID};
+use audit_domain::{Context, KeyId};
 use audit_store::EventSender;
 use std::net::IpAddr;
 
@@ -32,9 +30,6 @@ pub enum Requester {
     /// The service itself.
     Service,
 }
-
-/// The actor of changes by the command line.
-const OPERATOR: &str = "operator";
 
 impl From<&MasterKey> for Requester {
     fn from(key: &MasterKey) -> Self {
@@ -102,40 +97,5 @@ impl Requester {
             ..Context::default()
         };
         Some(context).filter(|context| *context != Context::default())
-    }
-
-    /// The actor of an event. Reads the name of a key.
-    pub(super) fn actor(&self, service: &AuditLog) -> Result<Actor> {
-        let (id, actor_type, name) = match self {
-            Self::Operator => (
-                OPERATOR.to_owned(),
-                ActorType::System,
-                Some("command line".to_owned()),
-            ),
-            Self::Service => (SERVICE_TENANT_ID.to_owned(), ActorType::System, None),
-            Self::Key { id, .. } => (id.to_string(), ActorType::ApiKey, service.key_name(*id)?),
-            Self::Viewer { tenant_id, .. } => (
-                tenant_id.clone(),
-                ActorType::User,
-                Some("viewer token".to_owned()),
-            ),
-        };
-        Ok(Actor {
-            id,
-            actor_type,
-            name,
-            email: None,
-        })
-    }
-}
-
-impl AuditLog {
-    /// The name of a key, which the home cell has if this cell does not.
-    fn key_name(&self, id: KeyId) -> Result<Option<String>> {
-        let found = match self.store.read(|reader| reader.key(id))? {
-            None if self.is_cell() => self.home_store.read(|reader| reader.key(id))?,
-            found => found,
-        };
-        Ok::<_, AppError>(found.map(|key| key.name))
     }
 }

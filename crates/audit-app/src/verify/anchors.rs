@@ -7,9 +7,7 @@ use crate::log::stored_keys;
 use audit_anchors::{TimeStamp, TimeStampRoots};
 use audit_domain::Timestamp;
 use audit_ledger::AnchorFile;
-use audit_ledger::{
-    AnchorError, AnchoredMap, Hash, SignedAnchor, TenantMapKey, TenantMapReplay, TreeHead, VerifierKey,
-};
+use audit_ledger::{AnchorError, AnchoredMap, SignedAnchor, TenantMapKey, TreeHead, VerifierKey};
 use audit_secrets::KeyRing;
 use audit_store::{DatabaseUrl, inspect};
 use std::collections::BTreeMap;
@@ -226,41 +224,6 @@ impl AnchorReport {
     }
 }
 
-/// The maps of tenants at the sizes that anchors have, computed from the events.
-pub(super) struct MapWalk {
-    replay: TenantMapReplay,
-    size: u64,
-    /// The root at each of the sizes, as far as no event before it is missing.
-    roots: BTreeMap<u64, Option<Hash>>,
-    is_complete: bool,
-}
-
-impl MapWalk {
-    /// None where anchors have no map.
-    pub(super) fn new(maps: &[AnchoredTenantMap], key: &TenantMapKey) -> Option<Self> {
-        let roots: BTreeMap<_, _> = maps.iter().map(|anchored| (anchored.map.size, None)).collect();
-        (!roots.is_empty()).then(|| Self {
-            replay: TenantMapReplay::new(key.clone()),
-            size: 0,
-            roots,
-            is_complete: true,
-        })
-    }
-
-    /// Adds the next event; none where it is missing or cannot be read.
-    pub(super) fn append(&mut self, event: Option<(&str, Hash)>) {
-        let Some((tenant_id, leaf)) = event.filter(|_| self.is_complete) else {
-            self.is_complete = false;
-            return;
-        };
-        self.replay.append(tenant_id, leaf);
-        self.size += 1;
-        if let Some(root) = self.roots.get_mut(&self.size) {
-            *root = Some(self.replay.root());
-        }
-    }
-}
-
 impl Walk<'_, '_> {
     /// Compares the tree with what anchors show of the log. Of each kind the first contradiction is found: the anchors after
     /// it have the same. Returns the number of events that the anchors confirm.
@@ -297,11 +260,7 @@ impl Walk<'_, '_> {
         confirmed: u64,
     ) {
         let walked = self.maps.take();
-        let root_at = |size| {
-            walked
-                .as_ref()
-                .and_then(|walked| walked.roots.get(&size).copied()?)
-        };
+        let root_at = |size| walked.as_ref().and_then(|walked| walked.root_at(size));
         for AnchoredTenantMap { map, anchor } in maps {
             if key.is_none_or(|key| key.binding(map.size) != map.binding) {
                 let problem = Problem::AnchoredMapSecret(Arc::clone(anchor));

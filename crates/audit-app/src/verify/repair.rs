@@ -4,7 +4,8 @@
 use super::tree::Tree;
 use super::{Verification, VerifyOptions, head_key, trusted_keys};
 use crate::error::{AppError, Result};
-use crate::log::{Remembered, StoredMapSecret};
+use crate::log::Remembered;
+use crate::log::tenants::StoredMapSecret;
 use crate::service::AuditLog;
 use audit_domain::{Envelope, ProjectId, Stamp};
 use audit_ledger::{Frontier, Hash, HeadKey, Tile, TreeHead};

@@ -1,10 +1,11 @@
 //! Verifies the logs of tenants and the map of a ledger: all of it is computed again from the events.
 
 use super::finding::{Finding, Problem};
+use super::maps::TenantWalk;
 use super::walk::Walk;
 use crate::error::Result;
-use audit_ledger::{Frontier, Hash, HeadKey, MapPart, TenantLogs, TenantMapKey, Tile, TileId};
-use audit_store::{StoredTenantLog, StoredTenantMap, TenantLog, TenantMapState};
+use audit_ledger::{Frontier, Hash, HeadKey, MapPart, TenantMapKey, Tile, TileId};
+use audit_store::{StoredTenantLog, TenantLog, TenantMapState};
 
 /// The number of logs of one read.
 const PAGE_LOGS: i64 = 500;
@@ -12,45 +13,11 @@ const PAGE_LOGS: i64 = 500;
 const PAGE_TILES: u64 = 256;
 const WIDTH: usize = TileId::WIDTH_MAX as usize;
 
-/// The logs of tenants over the events that the stored map has.
-pub(super) struct TenantWalk {
-    stored: StoredTenantMap,
-    size: u64,
-    logs: TenantLogs,
-    /// The tree over the log at that size.
-    tree: Frontier,
-    is_complete: bool,
-}
-
 /// What authenticates a map.
 #[derive(Clone, Copy)]
 pub(super) struct TenantKeys<'a> {
     pub(super) of_heads: Option<&'a HeadKey>,
     pub(super) of_map: Option<&'a TenantMapKey>,
-}
-
-impl TenantWalk {
-    pub(super) fn new(stored: StoredTenantMap) -> Self {
-        Self {
-            size: stored.size().max(0).cast_unsigned(),
-            stored,
-            logs: TenantLogs::default(),
-            tree: Frontier::new(),
-            is_complete: true,
-        }
-    }
-
-    /// Adds the event at this position; none where it is missing or cannot be read.
-    pub(super) fn append(&mut self, seq: u64, event: Option<(&str, Hash)>) {
-        match event {
-            _ if seq >= self.size => {}
-            Some((tenant_id, leaf)) if self.is_complete => {
-                self.logs.append(tenant_id, leaf);
-                self.tree.append(leaf);
-            }
-            _ => self.is_complete = false,
-        }
-    }
 }
 
 impl Walk<'_, '_> {

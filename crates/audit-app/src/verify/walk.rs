@@ -1,8 +1,7 @@
 //! Verifies one ledger event by event.
 
-use super::anchors::MapWalk;
 use super::finding::{FINDINGS_MAX, Finding, Findings, Problem};
-use super::tenants::TenantWalk;
+use super::maps::{MapWalk, TenantWalk};
 use super::tree::Tree;
 use crate::error::{AppError, Result};
 use audit_domain::{ContentHash, Envelope, EventId, LogName, Month, Stamp, Timestamp};

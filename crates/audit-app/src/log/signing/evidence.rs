@@ -13,11 +13,7 @@ use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_ledger::{Frontier, Hash, HistoryError, TreeHead};
 use audit_store::{LedgerId, Reader};
-use parking_lot::Mutex;
-use std::collections::BTreeSet;
 
-/// The number of logs of a round whose rows are read.
-const READ_LOGS_MAX: usize = 16;
 /// The number of leaves that are read at once.
 const READ_LEAVES_MAX: u64 = 20_000;
 
@@ -30,24 +26,6 @@ pub(super) enum Evidence {
     Leaves,
     /// The trees that this process remembers of its commits; the rows where it does not.
     Memory,
-}
-
-/// The turns of the logs whose rows are read.
-#[derive(Debug, Default)]
-pub(super) struct Turns {
-    last: Mutex<Option<LedgerId>>,
-}
-
-impl Turns {
-    /// The logs among these, which are in order, whose turn it is.
-    pub(super) fn next(&self, ledger_ids: &[LedgerId]) -> BTreeSet<LedgerId> {
-        let mut last = self.last.lock();
-        let first = ledger_ids.partition_point(|ledger_id| Some(*ledger_id) <= *last);
-        let (before, after) = ledger_ids.split_at(first);
-        let turn: Vec<LedgerId> = after.iter().chain(before).take(READ_LOGS_MAX).copied().collect();
-        *last = turn.last().copied().or(*last);
-        turn.into_iter().collect()
-    }
 }
 
 impl AuditLog {
@@ -137,37 +115,5 @@ impl AuditLog {
         earlier
             .check_successor(&head, &proof)
             .map_err(AppError::inconsistent)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ledgers(ids: impl IntoIterator<Item = i64>) -> Vec<LedgerId> {
-        ids.into_iter().map(LedgerId).collect()
-    }
-
-    #[test]
-    fn the_rows_of_few_logs_are_read_in_each_round() {
-        let turns = Turns::default();
-        let few = ledgers(1..=READ_LOGS_MAX as i64);
-        for _ in 0..3 {
-            assert_eq!(turns.next(&few).into_iter().collect::<Vec<_>>(), few);
-        }
-        assert!(turns.next(&[]).is_empty());
-    }
-
-    #[test]
-    fn many_logs_take_turns() {
-        let turns = Turns::default();
-        let many = ledgers(1..=100);
-        let mut read = BTreeSet::new();
-        for round in 1..=7 {
-            let turn = turns.next(&many);
-            assert_eq!(turn.len(), READ_LOGS_MAX);
-            read.extend(turn);
-            assert_eq!(read.len(), 100.min(round * READ_LOGS_MAX));
-        }
     }
 }

@@ -1,8 +1,6 @@
 //! What this process knows of its signatures.
 
 use super::super::memory::SignerMemory;
-use super::Next;
-use super::evidence::Turns;
 use crate::error::{AppError, Result};
 use audit_ledger::{Frontier, Origin};
 use audit_store::LedgerId;
@@ -14,26 +12,47 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use tokio::sync::watch;
 
+/// The number of logs of a round whose rows are read.
+const READ_LOGS_MAX: usize = 16;
+
 /// What this process knows of its signatures.
 #[derive(Debug, Default)]
 pub(crate) struct Signing {
     /// None in a process that signs nothing.
     memory: Option<Arc<SignerMemory>>,
     /// The logs of a round whose rows are read.
-    pub(super) turns: Turns,
+    pub(in crate::log) turns: Turns,
     /// The ledgers that do not continue their last checkpoint.
-    pub(super) refused: Mutex<BTreeSet<LedgerId>>,
+    pub(in crate::log) refused: Mutex<BTreeSet<LedgerId>>,
     /// The ledgers whose first checkpoint threads of this process are about to publish, or failed to, and how many there are: the
     /// database need not have one.
     unpublished: Mutex<BTreeMap<LedgerId, u32>>,
     /// The ledgers of which threads of this process have a checkpoint in hand that they remember and store, and how many there are.
     in_hand: Mutex<BTreeMap<LedgerId, u32>>,
     /// How often a ledger was refused, or its published checkpoint was not the one it should be.
-    pub(super) alarms: Arc<AtomicU64>,
+    pub(in crate::log) alarms: Arc<AtomicU64>,
     /// When the last round ended that signed everything, in seconds since 1970.
-    pub(super) last_round_seconds: AtomicI64,
+    pub(in crate::log) last_round_seconds: AtomicI64,
     /// The number of finished rounds of [`AuditLog::sign_checkpoints`].
     pub(in crate::log) rounds: watch::Sender<u64>,
+}
+
+/// The turns of the logs whose rows are read.
+#[derive(Debug, Default)]
+pub(in crate::log) struct Turns {
+    last: Mutex<Option<LedgerId>>,
+}
+
+impl Turns {
+    /// The logs among these, which are in order, whose turn it is.
+    pub(in crate::log) fn next(&self, ledger_ids: &[LedgerId]) -> BTreeSet<LedgerId> {
+        let mut last = self.last.lock();
+        let first = ledger_ids.partition_point(|ledger_id| Some(*ledger_id) <= *last);
+        let (before, after) = ledger_ids.split_at(first);
+        let turn: Vec<LedgerId> = after.iter().chain(before).take(READ_LOGS_MAX).copied().collect();
+        *last = turn.last().copied().or(*last);
+        turn.into_iter().collect()
+    }
 }
 
 /// The process was opened without a state file.
@@ -49,7 +68,7 @@ impl Signing {
         }
     }
 
-    pub(super) fn memory(&self) -> Result<&SignerMemory> {
+    pub(in crate::log) fn memory(&self) -> Result<&SignerMemory> {
         self.memory.as_deref().ok_or_else(|| AppError::internal(NoMemory))
     }
 
@@ -76,11 +95,11 @@ impl Signing {
             .map_or_else(Vec::new, |memory| memory.notes_of(prefix, max))
     }
 
-    /// Notes whether a log continues its last checkpoint, and logs when that has changed.
-    pub(super) fn note(&self, ledger_id: LedgerId, origin: &Origin, next: &Next) {
+    /// Notes whether a log continues its last checkpoint, which it does if there is no error, and logs when that has changed.
+    pub(in crate::log) fn note(&self, ledger_id: LedgerId, origin: &Origin, error: Option<&AppError>) {
         let mut refused = self.refused.lock();
-        match next {
-            Next::Refused(error) if refused.insert(ledger_id) => {
+        match error {
+            Some(error) if refused.insert(ledger_id) => {
                 self.alarms.fetch_add(1, Ordering::Relaxed);
                 let cause = error.source().map(ToString::to_string).unwrap_or_default();
                 log::error!(
@@ -88,7 +107,7 @@ impl Signing {
                      `audit-server log verify` has details. To begin a new log, stop all servers and run `audit-server log new-name`"
                 );
             }
-            Next::Step(_) if refused.remove(&ledger_id) => {
+            None if refused.remove(&ledger_id) => {
                 log::warn!("the log {origin} continues its checkpoint again and is signed");
             }
             _ => {}
@@ -105,7 +124,7 @@ impl Signing {
     }
 
     /// Logs that the database does not have the checkpoint that it should have.
-    pub(super) fn note_lost(&self, origin: &Origin) {
+    pub(in crate::log) fn note_lost(&self, origin: &Origin) {
         self.alarms.fetch_add(1, Ordering::Relaxed);
         log::error!(
             "the checkpoint of the log {origin} in the database was removed or changed; the next one continues what this node \
@@ -114,17 +133,17 @@ impl Signing {
     }
 
     /// Notes that these first checkpoints are about to be remembered, before they are published.
-    pub(super) fn begin_publishing(&self, ledger_ids: impl Iterator<Item = LedgerId>) {
+    pub(in crate::log) fn begin_publishing(&self, ledger_ids: impl Iterator<Item = LedgerId>) {
         enter(&mut self.unpublished.lock(), ledger_ids);
     }
 
     /// Notes that the database has checkpoints of these logs, or that another thread is publishing them.
-    pub(super) fn end_publishing(&self, ledger_ids: impl Iterator<Item = LedgerId>) {
+    pub(in crate::log) fn end_publishing(&self, ledger_ids: impl Iterator<Item = LedgerId>) {
         leave(&mut self.unpublished.lock(), ledger_ids);
     }
 
     /// Notes, until the returned value is dropped, that this thread remembers and stores checkpoints of these logs.
-    pub(super) fn take_in_hand(&self, ledger_ids: Vec<LedgerId>) -> impl Drop + use<'_> {
+    pub(in crate::log) fn take_in_hand(&self, ledger_ids: Vec<LedgerId>) -> impl Drop + use<'_> {
         enter(&mut self.in_hand.lock(), ledger_ids.iter().copied());
         InHand {
             signing: self,
@@ -133,12 +152,12 @@ impl Signing {
     }
 
     /// Whether a thread of this process remembers or stores a checkpoint of this log.
-    pub(super) fn is_in_hand(&self, ledger_id: LedgerId) -> bool {
+    pub(in crate::log) fn is_in_hand(&self, ledger_id: LedgerId) -> bool {
         self.in_hand.lock().contains_key(&ledger_id)
     }
 
     /// Whether the database may lack a checkpoint of a log that this process remembers.
-    pub(super) fn is_publishing(&self, ledger_id: LedgerId) -> bool {
+    pub(in crate::log) fn is_publishing(&self, ledger_id: LedgerId) -> bool {
         self.unpublished.lock().contains_key(&ledger_id)
     }
 }
@@ -165,6 +184,38 @@ fn leave(threads: &mut BTreeMap<LedgerId, u32>, ledger_ids: impl Iterator<Item =
             if *count.get() == 0 {
                 count.remove();
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledgers(ids: impl IntoIterator<Item = i64>) -> Vec<LedgerId> {
+        ids.into_iter().map(LedgerId).collect()
+    }
+
+    #[test]
+    fn the_rows_of_few_logs_are_read_in_each_round() {
+        let turns = Turns::default();
+        let few = ledgers(1..=READ_LOGS_MAX as i64);
+        for _ in 0..3 {
+            assert_eq!(turns.next(&few).into_iter().collect::<Vec<_>>(), few);
+        }
+        assert!(turns.next(&[]).is_empty());
+    }
+
+    #[test]
+    fn many_logs_take_turns() {
+        let turns = Turns::default();
+        let many = ledgers(1..=100);
+        let mut read = BTreeSet::new();
+        for round in 1..=7 {
+            let turn = turns.next(&many);
+            assert_eq!(turn.len(), READ_LOGS_MAX);
+            read.extend(turn);
+            assert_eq!(read.len(), 100.min(round * READ_LOGS_MAX));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The next events of a log, by tenant: from memory where this process has just committed them, or else from the database.
 
+use super::progress::STEP_EVENTS_MAX;
 use super::{MapFailure, MappedLog};
 use crate::error::AppError;
 use crate::service::AuditLog;
@@ -9,9 +10,6 @@ use audit_store::{LedgerId, LoggedEvent, RecentEvent, StoreError};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The maximum number of events of one change of a map, and the number of new events at which it is brought up to date without
-/// being asked for. A tenant costs the same for one new event as for many, so fewer changes are cheaper.
-pub(super) const STEP_EVENTS_MAX: u64 = 10_000;
 /// The number of tenants after which a change gets no more events: the leaves of a tenant take up to 8 KiB of memory.
 const STEP_TENANTS_MIN: usize = 2_000;
 /// The maximum number of events of one read.

@@ -1,11 +1,11 @@
 //! Bringing a map up to date.
 
-use super::batch::{Batch, STEP_EVENTS_MAX};
-use super::notes::SignedNotes;
+use super::batch::Batch;
+use super::behind::MapBehind;
+use super::progress::MapTurn;
 use super::{CurrentMap, MapFailure, MappedLog};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_domain::OrganizationId;
 use audit_ledger::{
     Frontier, Growth, GrowthError, Hash, MapPart, MapTile, MapTileId, Tile, TileId, TreeHead,
 };
@@ -13,51 +13,13 @@ use audit_store::{
     LedgerId, NewTenantTile, RecentEvent, StoreError, StoredTenantMap, TenantLog, TenantMapChange,
     TenantMapState,
 };
-use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::collections::{HashMap, VecDeque};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
 
 /// The most events by which a request itself brings a map up to date. The background adds more.
 const REQUEST_EVENTS_MAX: u64 = 1_000;
 /// The most changes of a map for an anchor.
 pub(super) const ANCHOR_STEPS_MAX: u32 = 20;
-
-/// What this process knows of the maps.
-#[derive(Debug, Default)]
-pub(crate) struct TenantMaps {
-    pub(super) secret: OnceLock<[u8; 32]>,
-    pub(super) notes: SignedNotes,
-    progress: Mutex<Progress>,
-}
-
-#[derive(Debug, Default)]
-struct Progress {
-    maps: HashMap<LedgerId, KnownMap>,
-    /// The maps that the background brings up to date, in the order of their turns.
-    waiting: VecDeque<LedgerId>,
-}
-
-/// A map that was asked for.
-#[derive(Debug, Default)]
-struct KnownMap {
-    /// The size of the log when this process brought the map up to date.
-    size: Option<u64>,
-    /// Whose log it is, if a request has said so.
-    organization_id: Option<OrganizationId>,
-    is_waiting: bool,
-    turn: Arc<MapTurn>,
-}
-
-/// One thread at a time brings a map up to date.
-#[derive(Debug, Default)]
-struct MapTurn {
-    lock: Mutex<()>,
-    /// How often that ended.
-    ended: watch::Sender<u64>,
-}
 
 /// Who brings a map up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,96 +30,11 @@ pub(super) enum Grower {
     Service(u32),
 }
 
-/// A map of tenants lacks events of its log, and is being brought up to date.
-#[derive(Clone, Debug)]
-pub struct MapBehind {
-    events: u64,
-    ended: watch::Receiver<u64>,
-}
-
-impl fmt::Display for MapBehind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let events = self.events;
-        write!(
-            formatter,
-            "the map of tenants lacks {events} events of the log; it is being brought up to date"
-        )
-    }
-}
-
-impl MapBehind {
-    /// Waits until the map may be further; false at the deadline.
-    pub(crate) async fn grows_until(mut self, deadline: Instant) -> bool {
-        let ended = timeout_at(deadline, self.ended.changed()).await;
-        ended.is_ok_and(|ended| ended.is_ok())
-    }
-}
-
 /// The events of the log lead to another root.
 #[derive(Debug, thiserror::Error)]
 #[error("the first {size} events are not those that were signed")]
 struct AlteredEvents {
     size: u64,
-}
-
-impl TenantMaps {
-    /// Notes that a log of this size is signed. A map that nobody has asked for costs nothing.
-    pub(crate) fn note_signed(&self, ledger_id: LedgerId, size: u64) {
-        let mut progress = self.progress.lock();
-        let mapped = progress.maps.get(&ledger_id).and_then(|map| map.size);
-        if mapped.is_some_and(|mapped| size.saturating_sub(mapped) >= STEP_EVENTS_MAX) {
-            progress.enqueue(ledger_id);
-        }
-    }
-
-    /// The turn of a map.
-    fn turn_of(&self, log: &MappedLog) -> Arc<MapTurn> {
-        let mut progress = self.progress.lock();
-        let map = progress.maps.entry(log.ledger_id).or_default();
-        map.organization_id = log.organization_id.or(map.organization_id);
-        Arc::clone(&map.turn)
-    }
-
-    /// Schedules an update of the map in the background.
-    fn enqueue(&self, ledger_id: LedgerId) {
-        self.progress.lock().enqueue(ledger_id);
-    }
-
-    /// Notes that the map has this many events, and whether more wait.
-    fn note_grown(&self, ledger_id: LedgerId, size: u64, is_complete: bool) {
-        let mut progress = self.progress.lock();
-        progress.maps.entry(ledger_id).or_default().size = Some(size);
-        if !is_complete {
-            progress.enqueue(ledger_id);
-        }
-    }
-
-    /// Takes a map of each organization from those that wait, and returns whether others wait.
-    fn take_round(&self) -> (Vec<LedgerId>, bool) {
-        let progress = &mut *self.progress.lock();
-        let (mut round, mut served) = (Vec::new(), HashSet::new());
-        progress.waiting.retain(|ledger_id| {
-            let Some(map) = progress.maps.get_mut(ledger_id) else {
-                return false;
-            };
-            let is_served = map.organization_id.is_some_and(|id| !served.insert(id));
-            if !is_served {
-                map.is_waiting = false;
-                round.push(*ledger_id);
-            }
-            is_served
-        });
-        (round, !progress.waiting.is_empty())
-    }
-}
-
-impl Progress {
-    fn enqueue(&mut self, ledger_id: LedgerId) {
-        let map = self.maps.entry(ledger_id).or_default();
-        if !std::mem::replace(&mut map.is_waiting, true) {
-            self.waiting.push_back(ledger_id);
-        }
-    }
 }
 
 /// Notifies the waiting requests when it is dropped, also after an error.
@@ -197,7 +74,7 @@ impl AuditLog {
         grower: Grower,
         seen: &mut Option<StoredTenantMap>,
     ) -> Result<TenantMapState, MapFailure> {
-        let turn = self.tenant_maps.turn_of(log);
+        let turn = self.tenant_maps.turn_of(log.ledger_id, log.organization_id);
         // Before the state is read: a change that another thread completes after that wakes the request.
         let ended = turn.ended.subscribe();
         let mut state = self.read_state(log, seen)?;
@@ -226,7 +103,7 @@ impl AuditLog {
         let behind = |state: &TenantMapState| {
             let events = head.size.saturating_sub(state.log.size());
             let ended = ended.clone();
-            MapFailure::App(AppError::MapBehind(MapBehind { events, ended }))
+            MapFailure::App(AppError::MapBehind(MapBehind::new(events, ended)))
         };
         let (lock, steps_max) = match grower {
             Grower::Service(steps_max) => (Some(turn.lock.lock()), steps_max),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The notes that are cached, at most: about 0.5 KB each.
 const NOTES_MAX: usize = 4_096;
 /// How long a note is given out, so that its time tells when the log had no more events.
-pub(super) const NOTE_SECONDS: i64 = 60;
+pub(in crate::log) const NOTE_SECONDS: i64 = 60;
 
 /// Signed notes by what was signed.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Default for SignedNotes {
 
 impl SignedNotes {
     /// The note of `unsigned`. Of concurrent calls, one signs.
-    pub(super) fn get_or_sign(
+    pub(in crate::log) fn get_or_sign(
         &self,
         unsigned: &str,
         sign: impl FnOnce() -> Result<String>,
