@@ -10,7 +10,6 @@ use crate::owner::Owner;
 use crate::state::HttpState;
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
-use actix_web::rt::time::timeout;
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use audit_app::{AppError, AuditLog, Presented};
 use audit_auth::{Credential, Policy};
@@ -18,10 +17,6 @@ use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a request waits for work that may block. A query takes a few statements of up to 10 s each.
-const BLOCKING_MAX: Duration = Duration::from_secs(30);
 
 /// A caller whose credential the policy admits.
 pub(crate) struct Caller<P: Policy> {
@@ -94,22 +89,6 @@ impl<P: Policy> Caller<P> {
     /// credential up again.
     pub(crate) fn into_parts(self) -> (Presented<P>, P::Proof) {
         (self.presented, self.proof)
-    }
-}
-
-/// Runs `work` on a thread that may block, for the operator's paths and with a turn that the caller holds. A read of a database that hangs
-/// can block forever; its client gets a response.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the operator's paths are private, and an inflater has its turn"
-)]
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, AppError> + Send + 'static,
-) -> Result<T, ApiError> {
-    match timeout(BLOCKING_MAX, web::block(work)).await {
-        Ok(Ok(outcome)) => outcome.map_err(ApiError::from),
-        Ok(Err(error)) => Err(AppError::Internal(Box::new(error)).into()),
-        Err(_) => Err(AppError::no_response().into()),
     }
 }
 

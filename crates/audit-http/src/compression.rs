@@ -7,7 +7,6 @@
 //!   [`NEITHER_STORED_NOR_COMPRESSED`], and credentials of requests stand in headers, which are not compressed. So no compressed response has a secret beside a text of another party.
 
 use crate::owner::{Holding, Owner, Shared};
-use crate::state::HttpState;
 use crate::vary;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::header::{
@@ -16,6 +15,7 @@ use actix_web::http::header::{
 };
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
+use audit_admission::TrustedProxies;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::error::Error;
@@ -80,7 +80,8 @@ pub(crate) fn gzip(bytes: &[u8], level: Compression) -> io::Result<Vec<u8>> {
 
 /// The response, compressed if it is worth it and the client takes it.
 pub(crate) async fn compressed(
-    state: &web::Data<HttpState>,
+    compressors: &Compressors,
+    proxies: &TrustedProxies,
     request: &HttpRequest,
     mut response: HttpResponse,
 ) -> HttpResponse {
@@ -97,10 +98,10 @@ pub(crate) async fn compressed(
         return response;
     }
     let free = match is_streamed {
-        true => &state.compressors.streamed,
-        false => &state.compressors.whole,
+        true => &compressors.streamed,
+        false => &compressors.whole,
     };
-    let Some(compressor) = compressor(free, Owner::of(request, state)) else {
+    let Some(compressor) = compressor(free, Owner::of(request, proxies)) else {
         return response;
     };
     if is_streamed {

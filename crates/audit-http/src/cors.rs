@@ -4,7 +4,6 @@
 //! use a viewer token; the response itself carries the headers only when the credential is one.
 
 use crate::error::ApiError;
-use crate::routes::MatchedRoute;
 use crate::state::{CorsOrigins, HttpState};
 use crate::vary;
 use actix_web::dev::ServiceResponse;
@@ -16,11 +15,8 @@ use actix_web::http::header::{
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
 
-/// Adds the headers that let a page read the response.
-pub(crate) fn let_read<B>(state: &HttpState, route: Option<MatchedRoute>, response: &mut ServiceResponse<B>) {
-    if !route.is_some_and(|route| route.is_viewer_read) {
-        return;
-    }
+/// Adds the headers that let a page read the response of a route that a viewer token may read.
+pub(crate) fn let_read<B>(state: &HttpState, response: &mut ServiceResponse<B>) {
     // Also without the other headers: a cache must not give one origin the response to another one.
     vary::add(response.headers_mut(), "Origin");
     let request = response.request();

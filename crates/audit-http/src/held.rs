@@ -4,12 +4,12 @@
 //! belongs to the organization of the request, or to the client's address, and counts against its share.
 
 use crate::error::ApiError;
-use crate::owner::{Holding, Owner};
-use crate::state::HttpState;
+use crate::owner::{Holding, Owner, Shared};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::StatusCode;
-use actix_web::web::{self, Bytes};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
+use audit_admission::TrustedProxies;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -51,7 +51,8 @@ impl MessageBody for HeldBody {
 /// The response, counted as its owner's. When that would exceed the owner's share it becomes an error, unless it reports what
 /// was stored: a client that does not learn of that would send it again.
 pub(crate) fn counted(
-    state: &web::Data<HttpState>,
+    responses: &Shared,
+    proxies: &TrustedProxies,
     request: &HttpRequest,
     response: HttpResponse,
 ) -> Result<HttpResponse, ApiError> {
@@ -62,7 +63,7 @@ pub(crate) fn counted(
     if bytes < COUNTED_BYTES_MIN {
         return Ok(response);
     }
-    let mut held = Owner::of(request, state).hold(&state.responses);
+    let mut held = Owner::of(request, proxies).hold(responses);
     let reports_a_change = [StatusCode::CREATED, StatusCode::ACCEPTED].contains(&response.status());
     if reports_a_change {
         held.take(bytes);
@@ -78,7 +79,6 @@ pub(crate) fn counted(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::owner::Shared;
     use actix_web::body::to_bytes;
     use std::future::poll_fn;
 

@@ -23,6 +23,7 @@
 
 mod about;
 mod access_log;
+mod blocking;
 mod body;
 mod caller;
 mod client_address;
@@ -38,6 +39,7 @@ mod input;
 mod metrics;
 mod middleware;
 mod openapi;
+mod own_url;
 mod owner;
 mod parameters;
 mod preference;

@@ -3,6 +3,7 @@
 //! service call.
 
 use crate::access_log::logged;
+use crate::caller::credential_text;
 use crate::compression::{compressed, without_stream};
 use crate::cors;
 use crate::error::ApiError;
@@ -18,7 +19,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
-use actix_web::{Error, web};
+use actix_web::{Error, HttpRequest, web};
 use audit_app::{AppError, AttributeValue, RequestSpan, Tracer};
 use audit_transport::Patience;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub(crate) async fn around_route(
     let id = RequestId::give(&request, &state);
     let unread = Unread::watch(&mut request);
     let span = begin_span(&state, &request);
-    let allowance = Allowance::take(&state, request.request());
+    let allowance = take_allowance(&state, request.request());
     // Errors of handlers and extractors arrive as responses that carry them; any other error does not belong to a
     // request.
     let response = match (allowance.and_then(|allowance| allowance.refusal()), &span) {
@@ -51,8 +52,9 @@ pub(crate) async fn around_route(
     let response = match response.error() {
         Some(error) => render(error, &id),
         None => {
-            let response = compressed(&state, &request, response).await;
-            counted(&state, &request, response).unwrap_or_else(|error| error.render(id.as_str()))
+            let response = compressed(&state.compressors, &state.trusted_proxies, &request, response).await;
+            counted(&state.responses, &state.trusted_proxies, &request, response)
+                .unwrap_or_else(|error| error.render(id.as_str()))
         }
     };
     let response = match request.method() {
@@ -79,7 +81,9 @@ pub(crate) async fn around_route(
     }
     let route = MatchedRoute::of(response.request());
     // Errors too: a page may read them.
-    cors::let_read(&state, route, &mut response);
+    if route.is_some_and(|route| route.is_viewer_read) {
+        cors::let_read(&state, &mut response);
+    }
     let path = route.map_or("unmatched", |route| route.path);
     state.metrics.request(
         response.request().app_data(),
@@ -92,6 +96,13 @@ pub(crate) async fn around_route(
         end_span(tracer, span, &response, path, &id);
     }
     Ok(logged(response, &state, id, path, started, chunked_bytes))
+}
+
+/// Takes a token from the bucket of the request's credential. `None` without a limit, and without a credential.
+fn take_allowance(state: &HttpState, request: &HttpRequest) -> Option<Allowance> {
+    let buckets = state.buckets.as_ref()?;
+    let text = credential_text(request)?;
+    Some(Allowance::take(buckets, text))
 }
 
 /// Begins the span of a request, in the trace of the client. Several `traceparent` headers are as none (W3C Trace Context).

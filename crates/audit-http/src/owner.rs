@@ -1,9 +1,8 @@
 //! The owner of what a request makes the service hold.
 
 use crate::client_address::client_of;
-use crate::state::HttpState;
-use actix_web::{HttpMessage, HttpRequest, web};
-use audit_admission::{Budget, Held};
+use actix_web::{HttpMessage, HttpRequest};
+use audit_admission::{Budget, Held, TrustedProxies};
 use audit_app::{CredentialOwner, Member};
 use audit_domain::OrganizationId;
 
@@ -30,8 +29,8 @@ pub(crate) type Holding = Held<Sharer, Member>;
 
 impl Owner {
     /// The address of the client.
-    pub(crate) fn address(request: &HttpRequest, state: &HttpState) -> Self {
-        Self::Address(client_of(request, &state.trusted_proxies))
+    pub(crate) fn address(request: &HttpRequest, proxies: &TrustedProxies) -> Self {
+        Self::Address(client_of(request, proxies))
     }
 
     /// Notes the owner with the request. Its response is then counted as the owner's.
@@ -40,9 +39,9 @@ impl Owner {
     }
 
     /// The owner of the response to a request: the noted one, or else the address.
-    pub(crate) fn of(request: &HttpRequest, state: &web::Data<HttpState>) -> Self {
+    pub(crate) fn of(request: &HttpRequest, proxies: &TrustedProxies) -> Self {
         let noted = request.extensions().get::<Self>().cloned();
-        noted.unwrap_or_else(|| Self::address(request, state))
+        noted.unwrap_or_else(|| Self::address(request, proxies))
     }
 
     /// A holder of the owner, of no units yet.

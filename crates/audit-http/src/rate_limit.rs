@@ -4,10 +4,7 @@
 //! `draft-ietf-httpapi-ratelimit-headers-07`. A full bucket is equivalent to none, so full ones are dropped when the
 //! table is full. Each node counts on its own.
 
-use crate::caller::credential_text;
 use crate::error::ApiError;
-use crate::state::HttpState;
-use actix_web::HttpRequest;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use audit_app::AppError;
 use governor::clock::{Clock, DefaultClock, Reference};
@@ -166,11 +163,9 @@ impl ShrinkableKeyedStateStore<u64> for BucketTable {
 }
 
 impl Allowance {
-    /// Takes a token from the bucket of the request's credential. `None` without a limit, and without a credential.
-    pub(crate) fn take(state: &HttpState, request: &HttpRequest) -> Option<Self> {
-        let buckets = state.buckets.as_ref()?;
-        let text = credential_text(request)?;
-        Some(buckets.take(without_scheme(text)))
+    /// Takes a token from the bucket of the credential in this text of the header `Authorization`.
+    pub(crate) fn take(buckets: &Buckets, text: &str) -> Self {
+        buckets.take(without_scheme(text))
     }
 
     /// Why the request is not allowed; `None` if it is.

@@ -34,8 +34,6 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 pub(crate) use alerts::AlertBody;
-pub(crate) use export::ExportFormat;
-pub(crate) use summary::Split;
 
 /// The path of the metrics, which a listener of their own may serve.
 const METRICS: &str = "/metrics";

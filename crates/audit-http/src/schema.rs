@@ -2,7 +2,6 @@
 //! that only describe, and in `#[schemars(with = "…")]` where a field's own type has no schema.
 
 use crate::error_code::ErrorCode;
-use crate::routes::{ExportFormat, Split};
 use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
     FailureKind, FieldPath, GroupBy, Logo, Pattern, Severity, StreamStatus, WebhookId,
@@ -27,9 +26,10 @@ pub(crate) trait Words {
     fn words() -> Vec<&'static str>;
 }
 
+/// Makes types [`Words`]: the name of the schema, the method that has the word, and the description.
 macro_rules! words_of {
     ($($type:ty: $name:literal, $word:ident, $about:literal;)+) => {
-        $(impl Words for $type {
+        $(impl $crate::schema::Words for $type {
             const NAME: &'static str = $name;
             const ABOUT: &'static str = $about;
 
@@ -39,6 +39,8 @@ macro_rules! words_of {
         })+
     };
 }
+
+pub(crate) use words_of;
 
 words_of! {
     ViewerRoute: "ViewerRoute", as_str, "Additional routes of viewer tokens.";
@@ -52,9 +54,7 @@ words_of! {
     DeliveryStatus: "DeliveryStatus", as_str, "The status of a delivery: `pending` while attempts follow.";
     Environment: "ProjectEnvironment", as_str, "Live and test data of a project never mix.";
     Interval: "SummaryInterval", as_str, "The length of the buckets in which events are counted.";
-    Split: "SummarySplit", as_str, "By what the buckets of a summary are split.";
     ErrorCode: "ErrorCode", as_str, "Error codes. Each has one status.";
-    ExportFormat: "ExportFormat", as_str, "The format of an export.";
     FailureKind: "FailureKind", as_str, "Why an attempt got no response.";
     GroupBy: "GroupBy", as_str, "By what an alert rule groups events.";
     KeyScope: "KeyScope", as_str, "A permission of a key.";

@@ -8,7 +8,8 @@ mod keys;
 mod network;
 mod postgres;
 
-use crate::options::{Output, ServeOptions};
+use crate::options::Output;
+use crate::serve_options::ServeOptions;
 use audit_cli::SystemClock;
 use audit_cli::print_error;
 use audit_cli::printable;

@@ -1,7 +1,7 @@
 //! What an operator runs beside a server: administration, backups, checks of a deployment, import, copies, keys and the log.
 //!
 //! Each command is a module with its options and a function that runs it, and prints for people or as JSON. [`options`] are those that
-//! several commands share, with what a server needs; [`service`] opens the service by them.
+//! several commands share, [`serve_options`] those of a server; [`service`] opens the service by them.
 
 #![expect(
     clippy::missing_errors_doc,
@@ -31,6 +31,7 @@ pub mod otlp_options;
 mod programs;
 pub mod schema;
 pub mod secrets;
+pub mod serve_options;
 pub mod service;
 mod signing_program;
 

@@ -6,7 +6,7 @@
 
 use super::{Body, Collected, Room};
 use crate::BODY_BYTES_MAX;
-use crate::caller::blocking;
+use crate::blocking::blocking;
 use crate::error::ApiError;
 use crate::owner::{Holding, Sharer};
 use actix_web::web::Bytes;

@@ -1,8 +1,7 @@
 //! The components that several parts of the document refer to.
 
 use super::credential_kind::security_scheme;
-use super::document::{REQUEST_ID as REQUEST_ID_EXAMPLE, Refusal, refusal};
-use super::model::{Components, Example, Header, Named, Or, Parameter, PathItem};
+use super::model::{Components, Example, Header, JSON, Media, Named, Or, Parameter, PathItem, Response};
 use crate::error::ErrorAnswer;
 use crate::error_code::ErrorCode;
 use crate::schema::{Uuid, Word};
@@ -17,7 +16,12 @@ pub(super) const BEARER: &str = "bearer";
 pub(super) const PROJECT_ID: &str = "ProjectId";
 pub(super) const ENVIRONMENT: &str = "Environment";
 
+/// The id of the requests in examples.
+pub(super) const REQUEST_ID_EXAMPLE: &str = "req_chyvb5dsbb7vww51esam";
 const PROJECT_ID_EXAMPLE: &str = "8aefe29f-cd1a-4802-85e0-718cd30d0f63";
+
+/// The codes of a status with which some endpoint refuses.
+pub(super) type Refusal = (u16, Vec<ErrorCode>);
 
 /// All components.
 pub(super) fn components(
@@ -168,7 +172,7 @@ pub(super) fn success_headers(with_credential: bool) -> Named<Or<Header>> {
 }
 
 /// The headers of an error.
-pub(super) fn headers_of_errors(codes: &[ErrorCode]) -> Named<Or<Header>> {
+fn headers_of_errors(codes: &[ErrorCode]) -> Named<Or<Header>> {
     let mut names = OF_CREDENTIALS.to_vec();
     match codes.first().map(|code| code.status().as_u16()) {
         Some(401) => names.push("www-authenticate"),
@@ -188,6 +192,29 @@ pub(super) fn refusal_name((status, codes): &Refusal) -> String {
     }
     let words: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
     format!("{status}-{}", words.join("-"))
+}
+
+/// The response to a request that is refused with one of the codes.
+fn refusal((_, codes): &Refusal) -> Response {
+    let list: Vec<String> = codes
+        .iter()
+        .map(|code| format!("`{}`: {}.", code.as_str(), code.when()))
+        .collect();
+    let words: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+    let schema = json_schema!({"$ref": "#/components/schemas/ErrorResponse"});
+    let example = |word: &&str| ((*word).to_owned(), Or::component("examples", word));
+    Response {
+        description: list.join("\n\n"),
+        headers: headers_of_errors(codes),
+        content: Named::one(
+            JSON,
+            Media {
+                schema,
+                examples: Named(words.iter().map(example).collect()),
+            },
+        ),
+        links: Named::default(),
+    }
 }
 
 fn error_example(code: ErrorCode) -> Example {

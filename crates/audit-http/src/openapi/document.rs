@@ -1,10 +1,10 @@
 //! Makes the document.
 
-use super::components::{self, headers_of_errors, success_headers};
+use super::components::{self, REQUEST_ID_EXAMPLE, Refusal, success_headers};
 use super::facts::{Facts, Input, SchemaOf};
 use super::model::{
-    Document, Example, Info, License, Link, Media, Named, Operation, Or, Pagination, Parameter, PathItem,
-    RequestBody, Response, Server, ServerVariable, TagInfo,
+    Document, Example, Info, JSON, License, Link, Media, Named, Operation, Or, Pagination, Parameter,
+    PathItem, RequestBody, Response, Server, ServerVariable, TagInfo,
 };
 use super::outbound;
 use crate::about::{About, Plain, Sample, Tag};
@@ -15,10 +15,6 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{Schema, json_schema};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-
-pub(super) const JSON: &str = "application/json";
-/// The id of the requests in examples.
-pub(super) const REQUEST_ID: &str = "req_chyvb5dsbb7vww51esam";
 
 /// Makes the document.
 pub(super) fn build() -> Document {
@@ -128,9 +124,6 @@ fn close(schema: &mut Value) {
         _ => {}
     }
 }
-
-/// The codes of a status with which some endpoint refuses.
-pub(super) type Refusal = (u16, Vec<ErrorCode>);
 
 fn operation(
     endpoint: &Endpoint,
@@ -358,7 +351,7 @@ fn next_page(operation_id: &'static str, pages: &Pagination) -> Named<Link> {
 fn answer_media(schema: Schema, samples: &[Sample]) -> Media {
     let with_request_id = |sample: &Sample| {
         let mut value = value_of(sample);
-        value["request_id"] = json!(REQUEST_ID);
+        value["request_id"] = json!(REQUEST_ID_EXAMPLE);
         (sample.0.to_owned(), example(value))
     };
     Media {
@@ -380,27 +373,4 @@ fn plain_content(plain: &Plain) -> Named<Media> {
         ((*content_type).to_owned(), media)
     };
     Named(plain.content_types.iter().map(media).collect())
-}
-
-/// The response to a request that is refused with one of the codes.
-pub(super) fn refusal((_, codes): &Refusal) -> Response {
-    let list: Vec<String> = codes
-        .iter()
-        .map(|code| format!("`{}`: {}.", code.as_str(), code.when()))
-        .collect();
-    let words: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
-    let schema = json_schema!({"$ref": "#/components/schemas/ErrorResponse"});
-    let example = |word: &&str| ((*word).to_owned(), Or::component("examples", word));
-    Response {
-        description: list.join("\n\n"),
-        headers: headers_of_errors(codes),
-        content: Named::one(
-            JSON,
-            Media {
-                schema,
-                examples: Named(words.iter().map(example).collect()),
-            },
-        ),
-        links: Named::default(),
-    }
 }

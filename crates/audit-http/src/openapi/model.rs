@@ -4,6 +4,9 @@ use schemars::Schema;
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
+/// The content type of JSON.
+pub(crate) const JSON: &str = "application/json";
+
 /// A JSON object whose fields keep their order.
 #[derive(Clone, Debug)]
 pub(crate) struct Named<T>(pub(crate) Vec<(String, T)>);

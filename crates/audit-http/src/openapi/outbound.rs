@@ -1,8 +1,7 @@
 //! The requests that the service sends: messages to webhooks.
 
-use super::document::JSON;
 use super::model::{
-    Example, Header, Media, Named, Operation, Or, Parameter, PathItem, RequestBody, Response,
+    Example, Header, JSON, Media, Named, Operation, Or, Parameter, PathItem, RequestBody, Response,
 };
 use crate::about::Tag;
 use crate::routes::AlertBody;

@@ -5,7 +5,7 @@ use crate::caller::Caller;
 use crate::csv;
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters};
-use crate::schema::{Word, absent_not_null};
+use crate::schema::{Word, absent_not_null, words_of};
 use crate::streaming::{Gone, Pieces, streamed};
 use actix_web::http::Version;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -25,6 +25,10 @@ audit_domain::words! {
         /// Comma-separated values.
         Csv = "csv",
     }
+}
+
+words_of! {
+    ExportFormat: "ExportFormat", as_str, "The format of an export.";
 }
 
 impl ExportFormat {

@@ -1,6 +1,6 @@
 //! `/healthz`, `/readyz`, `/metrics`: for operators; no credential.
 
-use crate::caller::blocking;
+use crate::blocking::blocking;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::state::HttpState;

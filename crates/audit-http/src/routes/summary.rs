@@ -5,7 +5,7 @@ use crate::caller::Bearer;
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters};
 use crate::reply::Reply;
-use crate::schema::{Time, Word, absent_not_null};
+use crate::schema::{Time, Word, absent_not_null, words_of};
 use audit_app::{EventSummary, FrequentValues, SummaryBucket, SummaryRequest};
 use audit_auth::Readers;
 use audit_domain::{Category, Fields, Interval, TopField};
@@ -19,6 +19,10 @@ audit_domain::words! {
         /// The category of the events.
         Category = "category",
     }
+}
+
+words_of! {
+    Split: "SummarySplit", as_str, "By what the buckets of a summary are split.";
 }
 
 /// Which events, and how they are counted.
