@@ -9,6 +9,9 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+/// Most blocks per prefetch.
+pub(crate) const PREFETCH_BLOCKS_MAX: usize = 100;
+
 /// The content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BlockKind {

@@ -4,12 +4,12 @@
 //! matches are the bits of that range in the bitmaps of the matches.
 
 use crate::bitmap::{Bitmap, CHUNK_ROWS, first_of};
-use crate::blocks::Blocks;
-use crate::cursor::{self, Lookup};
+use crate::blocks::{Blocks, PREFETCH_BLOCKS_MAX};
+use crate::cursor;
 use crate::row_id::RowId;
-use crate::search::{PREFETCH_BLOCKS_MAX, PREFETCH_LOOKUPS_MAX, SegmentMatches, TermPostings};
+use crate::search::{PREFETCH_LOOKUPS_MAX, SegmentMatches, TermPostings};
 use crate::segment::Segment;
-use crate::term::Term;
+use crate::term::{Lookup, Term};
 use std::ops::Range;
 
 /// Matches of a segment whose ids are read to count them, at most. The ids of more cost more than the binary searches for the

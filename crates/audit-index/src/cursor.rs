@@ -2,8 +2,11 @@
 
 use crate::blocks::{Block, BlockId, BlockKind, Blocks, Damaged, read};
 use crate::dictionary::{RESTART_ENTRIES, next_token, split_trailer};
+use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_delta};
+use crate::row_id::RowId;
 use crate::segment::Segment;
+use crate::term::Lookup;
 use crate::varint::Reader;
 use std::ops::Range;
 
@@ -31,25 +34,28 @@ impl TokenRows<'_> {
     }
 }
 
-/// A token, or a prefix of tokens, to look up.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lookup<'a> {
-    pub(crate) text: &'a [u8],
-    pub(crate) is_prefix: bool,
-}
-
-impl Lookup<'_> {
-    /// Whether `token` has the prefix, or is the token.
-    pub(crate) fn finds(&self, token: &[u8]) -> bool {
-        match self.is_prefix {
-            true => token.starts_with(self.text),
-            false => token == self.text,
+impl<I: RowId> Segment<I> {
+    /// Calls `visit` with each token, in byte order, and the ids of its rows, ascending.
+    ///
+    /// # Errors
+    /// If a block cannot be read, or is damaged.
+    pub fn for_each<B: Blocks>(
+        &self,
+        mut visit: impl FnMut(&[u8], &[I]),
+        blocks: &mut B,
+    ) -> Result<(), B::Error> {
+        let (mut cursor, mut reader) = (DictionaryCursor::all(self), IdReader::new(self));
+        let (mut rows, mut ids) = (Vec::new(), Vec::new());
+        while cursor.advance(blocks)? {
+            rows.clear();
+            cursor.rows().for_each(self.id, |row| rows.push(row), blocks)?;
+            ids.clear();
+            for row in &rows {
+                ids.push(reader.id(*row, blocks)?);
+            }
+            visit(cursor.token(), &ids);
         }
-    }
-
-    /// Whether every token that it finds is less than `token`.
-    pub(crate) fn ends_before(&self, token: &[u8]) -> bool {
-        token > self.text && !(self.is_prefix && token.starts_with(self.text))
+        Ok(())
     }
 }
 

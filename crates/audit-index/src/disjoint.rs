@@ -13,9 +13,10 @@
 //! if no row is in both the list and dense list `n`.
 
 use crate::bitmap::{Bitmap, CHUNK_ROWS, chunk_of};
-use crate::blocks::{BlockId, BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
+use crate::blocks::{
+    BlockId, BlockKind, BlockReader, BlockWriter, Blocks, Damaged, PREFETCH_BLOCKS_MAX, WriteBlocks,
+};
 use crate::postings::{Postings, insert_chunk};
-use crate::search::PREFETCH_BLOCKS_MAX;
 use std::collections::HashMap;
 use std::ops::Range;
 

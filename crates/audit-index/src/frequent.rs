@@ -1,14 +1,14 @@
 //! The most frequent tokens of the rows that match a query, without reading the rows.
 
 use crate::bitmap::{Bitmap, chunk_of, first_of, low};
-use crate::blocks::{BlockId, Blocks};
-use crate::cursor::{self, DictionaryCursor, Lookup, TokenRows};
+use crate::blocks::{BlockId, Blocks, PREFETCH_BLOCKS_MAX};
+use crate::cursor::{self, DictionaryCursor, TokenRows};
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
-use crate::search::{PREFETCH_BLOCKS_MAX, PREFETCH_LOOKUPS_MAX, SegmentMatches};
+use crate::search::{PREFETCH_LOOKUPS_MAX, SegmentMatches};
 use crate::segment::Segment;
-use crate::term::Term;
+use crate::term::{Lookup, Term};
 use std::collections::HashMap;
 use std::ops::Range;
 

@@ -5,10 +5,10 @@
 //! blocks has first ids blocks of the same layout: the first id of each ids block. A search reads a few of these, and one ids
 //! block.
 
-use crate::blocks::{BlockKind, BlockReader, BlockWriter, Blocks, Damaged, WriteBlocks};
+use crate::blocks::{BlockKind, BlockReader, BlockWriter, Blocks, Damaged, PREFETCH_BLOCKS_MAX, WriteBlocks};
 use crate::row_id::RowId;
-use crate::search::PREFETCH_BLOCKS_MAX;
 use crate::segment::Segment;
+use std::ops::Range;
 
 /// Greatest length of a block.
 const BLOCK_BYTES: usize = 4_000;
@@ -237,5 +237,16 @@ impl<I: RowId> IdReader<I> {
         }
         let number = self.firsts.block_of(id, blocks)?;
         Ok(self.firsts.below(id, number, blocks)?.saturating_sub(1))
+    }
+}
+
+impl<I: RowId> Segment<I> {
+    /// The ids of these rows.
+    ///
+    /// # Errors
+    /// If a block cannot be read, or is damaged.
+    pub fn ids<B: Blocks>(&self, rows: Range<u32>, blocks: &mut B) -> Result<Vec<I>, B::Error> {
+        let mut reader = IdReader::new(self);
+        rows.map(|row| reader.id(row, blocks)).collect()
     }
 }

@@ -59,6 +59,7 @@
 
 mod bitmap;
 mod blocks;
+mod build;
 mod cache;
 mod count;
 mod cursor;
@@ -82,6 +83,7 @@ mod verify;
 pub const FORMAT_VERSION: u32 = 4;
 
 pub use blocks::{Block, BlockId, BlockKind, Blocks, Damaged, NamedBlock, Place, WriteBlocks};
+pub use build::build_segment;
 pub use cache::{BlockCache, Cached};
 pub use count::{Counts, count, oldest, part_of};
 pub use frequent::{FrequentToken, TokenCounts, count_tokens};
@@ -89,6 +91,6 @@ pub use merge::{Merge, due, due_at_rest};
 pub use roots::Roots;
 pub use row_id::RowId;
 pub use search::newest;
-pub use segment::{Segment, build_segment};
+pub use segment::Segment;
 pub use term::Term;
 pub use verify::{Verified, verify};

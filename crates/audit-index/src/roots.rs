@@ -8,7 +8,7 @@
 //! without tokens has empty roots. A segment of two million rows has some 350 bytes.
 
 use crate::blocks::Damaged;
-use crate::cursor::Lookup;
+use crate::term::Lookup;
 use crate::varint::{self, Reader};
 use std::sync::Arc;
 

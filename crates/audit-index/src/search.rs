@@ -1,14 +1,14 @@
 //! Queries.
 
 use crate::bitmap::{Bitmap, chunk_of, first_of, low};
-use crate::blocks::{BlockId, Blocks};
-use crate::cursor::{self, DictionaryCursor, Lookup, TokenRows};
+use crate::blocks::{BlockId, Blocks, PREFETCH_BLOCKS_MAX};
+use crate::cursor::{self, DictionaryCursor, TokenRows};
 use crate::disjoint::DisjointReader;
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
 use crate::segment::Segment;
-use crate::term::Term;
+use crate::term::{Lookup, Term};
 use std::ops::{Range, RangeInclusive};
 
 /// The `wanted` highest ids within `range` of rows that match all `terms`, descending. `terms` is not empty.
@@ -102,9 +102,6 @@ impl PrefetchAhead {
         Ok(())
     }
 }
-
-/// Most blocks per prefetch.
-pub(crate) const PREFETCH_BLOCKS_MAX: usize = 100;
 
 /// The posting lists of one term in one segment.
 #[derive(Debug, Default)]

@@ -1,7 +1,5 @@
 //! Query terms.
 
-use crate::cursor::Lookup;
-
 /// A condition on the tokens of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
@@ -40,5 +38,27 @@ impl Term {
                 filed_under.any(|token| prefixes.iter().any(|head| token.starts_with(head.as_str())))
             }
         }
+    }
+}
+
+/// A token, or a prefix of tokens, to look up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lookup<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) is_prefix: bool,
+}
+
+impl Lookup<'_> {
+    /// Whether `token` has the prefix, or is the token.
+    pub(crate) fn finds(&self, token: &[u8]) -> bool {
+        match self.is_prefix {
+            true => token.starts_with(self.text),
+            false => token == self.text,
+        }
+    }
+
+    /// Whether every token that it finds is less than `token`.
+    pub(crate) fn ends_before(&self, token: &[u8]) -> bool {
+        token > self.text && !(self.is_prefix && token.starts_with(self.text))
     }
 }
