@@ -137,7 +137,10 @@ impl AuditLog {
                     .to_owned(),
             ));
         }
-        Ok(self.new_key(old.organization_id, old.project, &old.name, limits))
+        let mut new = self.new_key(old.organization_id, old.project, &old.name, limits);
+        // The instant from which its validity was counted.
+        new.key.created_at = now;
+        Ok(new)
     }
 
     fn end_of_overlap(&self, overlap: Duration) -> Timestamp {
