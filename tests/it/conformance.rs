@@ -51,7 +51,7 @@ fn stem(path: &Path) -> &str {
 pub(crate) fn tests_of_the_workspace() -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     collect_tests(&root().join("tests/it"), "", &mut tests);
-    let packages = ["crates", "bins"].map(|kind| entries(&root().join(kind)));
+    let packages = ["crates", "bins", "tools"].map(|kind| entries(&root().join(kind)));
     for package in packages.concat() {
         let name = stem(&package);
         collect_tests(&package.join("src"), &format!("{name}: "), &mut tests);
