@@ -1,6 +1,8 @@
 //! The commands, which work on the database of a running server.
 
-use audit_tests::{DatabaseKind, Organization, Server, command_line, event, on_both_databases};
+use audit_tests::{
+    Database, DatabaseKind, Organization, Server, command_line, command_line_on, event, on_both_databases,
+};
 use serde_json::{Value, json};
 
 fn text<'a>(value: &'a Value, member: &str) -> &'a str {
@@ -150,6 +152,27 @@ fn what_does_not_exist_is_refused(database: DatabaseKind) {
     ];
     for arguments in cases {
         server.command_line(arguments).refusal();
+    }
+}
+
+#[test]
+fn a_key_is_created_in_the_only_project_and_revoked_by_the_id_that_was_printed() {
+    let database = Database::create(DatabaseKind::Sqlite);
+    let run = |arguments: &[&str]| command_line_on(&database, arguments);
+    let create = ["key", "create", "--name", "a key"];
+    let refusal = run(&create).refusal();
+    assert!(refusal.contains("there is no project"), "{refusal}");
+    let first = run(&["org", "create", "--name", "First", "--json"]).json();
+    let printed = run(&create).success();
+    let id = printed.split_whitespace().last().expect("an id");
+    run(&["key", "revoke", id]).success();
+    let keys = run(&["key", "list", "--project", text(&first, "project_id")]).success();
+    let revoked = |line: &str| line.starts_with(id) && line.contains("revoked");
+    assert!(keys.lines().any(revoked), "{keys}");
+    let second = run(&["org", "create", "--name", "Second", "--json"]).json();
+    let refusal = run(&create).refusal();
+    for organization in [first, second] {
+        assert!(refusal.contains(text(&organization, "project_id")), "{refusal}");
     }
 }
 

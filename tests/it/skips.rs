@@ -16,7 +16,9 @@ fn root() -> PathBuf {
 /// The Rust sources of the workspace: path from the root, and text.
 fn sources() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut directories: Vec<PathBuf> = ["bins", "crates", "tools", "tests"].map(|name| root().join(name)).into();
+    let mut directories: Vec<PathBuf> = ["bins", "crates", "tools", "tests"]
+        .map(|name| root().join(name))
+        .into();
     while let Some(directory) = directories.pop() {
         for entry in std::fs::read_dir(&directory).expect("list a directory") {
             let path = entry.expect("list a directory").path();

@@ -166,12 +166,15 @@ pub fn serve_refused(database: &Database, environment: &[(&str, &str)]) -> Strin
     command_line_with(&serve, environment).refusal()
 }
 
-/// Asserts that `serve` refuses each of these environment variables, and names the wrong value.
+/// Asserts that `serve` refuses each of these environment variables, and names it and the wrong value.
 pub fn assert_settings_refused(settings: &[(&str, &str)]) {
     let database = Database::create(DatabaseKind::Sqlite);
     for (name, value) in settings {
         let refusal = serve_refused(&database, &[(name, value)]);
-        assert!(refusal.contains(value), "{name}: {refusal}");
+        assert!(
+            refusal.contains(value) && refusal.contains(name),
+            "{name}: {refusal}"
+        );
     }
 }
 

@@ -74,12 +74,14 @@ pub(crate) enum Command {
     Check(CheckOptions),
     /// Check a deployment and say what to do: permissions, disks, keys, database, clock, TLS, backups. Changes nothing.
     ///
-    /// Takes the options and variables of serve. Exit code 0: nothing has to be done. 1: something has. 2: a check could not be
-    /// completed.
+    /// Takes the options and variables of serve: run it with the environment of the server. Exit code 0: nothing has to be done.
+    /// 1: something has. 2: a check could not be completed.
     Doctor(Box<DoctorOptions>),
     /// Run a witness: it cosigns the checkpoints of logs that only grow, without seeing their events.
     Witness(WitnessOptions),
-    /// Ask a running server whether it serves. Exit code 0: its status is 2xx. 1: it is not, or there is no response within 2 s.
+    /// Ask a running server whether it serves.
+    ///
+    /// Exit code 0: its status is 2xx. 1: it is not, or there is no response within 2 s.
     Health(HealthOptions),
     /// Print every route of the HTTP interface.
     Routes,
@@ -120,9 +122,9 @@ impl Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoOptions {
-    #[command(flatten)]
-    pub(crate) http: HttpOptions,
     /// Exit after the queries.
     #[arg(long)]
     pub(crate) queries_only: bool,
+    #[command(flatten)]
+    pub(crate) http: HttpOptions,
 }

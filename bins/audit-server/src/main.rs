@@ -7,6 +7,7 @@ mod arguments;
 mod demo;
 #[cfg(test)]
 mod documentation;
+mod help;
 mod manual;
 mod otlp;
 mod serve;
@@ -14,12 +15,13 @@ mod witnesses;
 
 use arguments::{Arguments, Command, DatabaseCommand};
 use audit_cli::logging::{self, LogFormat};
-use audit_cli::{is_broken_pipe, make_files_private, name_program, print_error};
+use audit_cli::{is_broken_pipe, make_files_private, name_program, name_variables, print_error};
 use audit_operations::{
     administration, backup, cells, copy, doctor, health, import, index, keys, ledger, schema, secrets,
 };
 use audit_verifier::check;
-use clap::Parser;
+use clap::FromArgMatches;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 /// Most memory of an event is allocated by one thread and freed by another.
@@ -28,7 +30,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     name_program("audit-server");
-    let arguments = match Arguments::try_parse() {
+    let command = help::command();
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let is_set = |name: &OsStr| std::env::var_os(name).is_some();
+    name_variables(variables(&command, &words, is_set));
+    let parsed = command.try_get_matches();
+    let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => return refuse_command_line(&error),
     };
@@ -73,6 +80,31 @@ fn main() -> ExitCode {
     }
 }
 
+/// The options that variables of the environment set, each with its variable. This looks at the words of the command line, because
+/// clap does not tell the sources of values when one of them is wrong.
+fn variables(
+    mut command: &clap::Command,
+    words: &[OsString],
+    is_set: impl Fn(&OsStr) -> bool,
+) -> Vec<(String, String)> {
+    for word in words {
+        let Some(subcommand) = command.find_subcommand(word) else {
+            break;
+        };
+        command = subcommand;
+    }
+    let is_given = |option: &str| {
+        let is_option = |word: &OsString| word.to_string_lossy().split('=').next() == Some(option);
+        words.iter().any(is_option)
+    };
+    let set_by_variable = |argument: &clap::Arg| {
+        let option = format!("--{}", argument.get_long()?);
+        let variable = argument.get_env().filter(|name| is_set(name))?;
+        (!is_given(&option)).then(|| (option, variable.to_string_lossy().into_owned()))
+    };
+    command.get_arguments().filter_map(set_by_variable).collect()
+}
+
 /// Help and version go to standard output as clap renders them, an error to standard error as one line.
 fn refuse_command_line(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
@@ -102,7 +134,23 @@ mod tests {
 
     fn error(arguments: &[&str]) -> String {
         let arguments = ["audit-server"].iter().chain(arguments);
-        command_line_error(&Arguments::try_parse_from(arguments).unwrap_err().to_string())
+        let matches = help::command().try_get_matches_from(arguments);
+        command_line_error(&matches.unwrap_err().to_string())
+    }
+
+    #[test]
+    fn an_option_that_is_not_given_has_the_value_of_its_variable() {
+        let set = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            variables(&help::command(), &words, |name| {
+                name == "AUDIT_LISTEN" || name == "AUDIT_WITNESS_LISTEN"
+            })
+        };
+        let expected = |variable: &str| vec![("--listen".to_owned(), variable.to_owned())];
+        assert_eq!(set(&["serve", "--readers-max", "0"]), expected("AUDIT_LISTEN"));
+        assert_eq!(set(&["witness"]), expected("AUDIT_WITNESS_LISTEN"));
+        assert_eq!(set(&["serve", "--listen", "x"]), []);
+        assert_eq!(set(&["serve", "--listen=x"]), []);
     }
 
     #[test]

@@ -57,7 +57,8 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         every: options.anchors.anchor_every,
         places: options.anchors.places(&options.webhooks)?,
     };
-    let mut settings = options.webhooks.settings(options.service.settings()?);
+    let settings = options.service.settings(&options.hash_keys)?;
+    let mut settings = options.webhooks.settings(settings);
     settings.project_metrics = usize::from(options.metrics.project_metrics);
     settings.self_audit = options.self_audit.self_audit;
     settings.witnesses = witnesses(&options.policy)?;

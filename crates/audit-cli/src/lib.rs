@@ -10,7 +10,7 @@ pub mod small_file;
 mod system;
 pub mod testing;
 
-pub use print::{is_broken_pipe, name_program, print_error, printable, printable_lines};
+pub use print::{is_broken_pipe, name_program, name_variables, print_error, printable, printable_lines};
 pub use progress::over_events;
 pub use retry::LOG_INCONSISTENT;
 pub use system::{SystemClock, SystemEntropy, make_files_private};

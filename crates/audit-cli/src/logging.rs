@@ -4,6 +4,7 @@ mod json;
 mod members;
 mod repeats;
 
+use crate::print::with_variables;
 use crate::{SystemClock, printable};
 use audit_domain::Clock;
 use clap::{Args, ValueEnum};
@@ -140,7 +141,8 @@ pub fn write_final_error(message: &str) {
     let time = SystemClock.now().to_string();
     let mut record = log::Record::builder();
     let record = record.level(log::Level::Error).target("audit_server");
-    let message = printable(message);
+    let message = with_variables(message);
+    let message = printable(&message);
     let line = json::line(&time, &record.args(format_args!("{message}")).build());
     // A closed standard error cannot be reported anywhere.
     std::io::stderr().write_all(&line).ok();

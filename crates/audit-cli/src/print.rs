@@ -43,16 +43,40 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 static PROGRAM: OnceLock<&'static str> = OnceLock::new();
+static VARIABLES: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
 /// Names the program, for its errors. Its `main` calls this first.
 pub fn name_program(name: &'static str) {
     PROGRAM.get_or_init(|| name);
 }
 
+/// Takes the options that variables of the environment set, each with its variable. An error that names such an option then
+/// names the variable too.
+pub fn name_variables(options: Vec<(String, String)>) {
+    VARIABLES.get_or_init(|| options);
+}
+
+/// The message of an error, with the variable of each option that it names, if one sets the option.
+pub(crate) fn with_variables(message: &str) -> String {
+    add_variables(message, VARIABLES.get().map(Vec::as_slice).unwrap_or_default())
+}
+
+fn add_variables(message: &str, options: &[(String, String)]) -> String {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || character == '-';
+    let mut text = message.to_owned();
+    for (option, variable) in options {
+        let mut words = message.split(|character| !is_part(character));
+        if words.any(|word| word == option) {
+            text += &format!(" ({option} is set by {variable})");
+        }
+    }
+    text
+}
+
 /// Prints one line on standard error, after the name of the program.
 pub fn print_error(message: &str) {
     let program = PROGRAM.get().copied().unwrap_or("audit");
-    let line = message.replace('\n', " ");
+    let line = with_variables(message).replace('\n', " ");
     let line = printable(&line);
     // A closed standard error cannot be reported anywhere.
     writeln!(std::io::stderr(), "{program}: {line}").ok();
@@ -75,5 +99,16 @@ mod tests {
         assert_eq!(printable("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(printable_lines("a\nb\r"), "a\nb\\r");
         assert!(matches!(printable("Müller & Söhne — 株式会社"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn an_error_names_the_variables_of_its_options() {
+        let options = [("--key".to_owned(), "AUDIT_KEY".to_owned())];
+        let wrong = "invalid value 'x' for '--key <KEY>'";
+        let named = format!("{wrong} (--key is set by AUDIT_KEY)");
+        assert_eq!(add_variables(wrong, &options), named);
+        for other in ["--key-file: no such file", "the key is empty"] {
+            assert_eq!(add_variables(other, &options), other);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod target;
 
+use crate::key_sources::HashKeyOptions;
 use crate::options::{DatabaseOptions, ServiceOptions};
 use crate::service::open;
 use anyhow::{Context, bail};
@@ -43,6 +44,8 @@ pub struct ImportOptions {
     pub key: Option<String>,
     #[command(flatten)]
     pub database: DatabaseOptions,
+    #[command(flatten)]
+    pub hash_keys: HashKeyOptions,
     #[command(flatten)]
     pub service: ServiceOptions,
 }
@@ -137,7 +140,7 @@ fn target(options: &ImportOptions) -> anyhow::Result<Target> {
         (_, _, Some(project_id)) => Target::Database {
             service: open(
                 &options.database,
-                options.service.settings()?,
+                options.service.settings(&options.hash_keys)?,
                 options.service.store(),
                 None,
             )?,

@@ -1,5 +1,6 @@
 //! Keys of the operator: the text itself, or a file or program that has it, such as a mounted secret or a client of a KMS.
 
+use crate::MAIN_HEADING;
 use crate::programs::{self, ProgramLimits};
 use anyhow::{Context, bail};
 use audit_app::{HashKey, KeyRing, SecretText};
@@ -19,6 +20,7 @@ const PROGRAM_SECONDS_MAX: u64 = 30;
 
 /// The encryption keys.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Keys")]
 pub struct EncryptionOptions {
     /// Encrypts secrets in the database: 32 random bytes in base64 or hexadecimal.
     #[arg(
@@ -28,8 +30,8 @@ pub struct EncryptionOptions {
         hide_env_values = true
     )]
     encryption_key: Option<SecretText>,
-    /// File of the encryption key.
-    #[arg(long, value_name = "PATH", env = "AUDIT_ENCRYPTION_KEY_FILE")]
+    /// File of the key that encrypts secrets in the database.
+    #[arg(long, value_name = "PATH", env = "AUDIT_ENCRYPTION_KEY_FILE", help_heading = MAIN_HEADING)]
     encryption_key_file: Option<PathBuf>,
     /// Program with arguments that prints the encryption key.
     #[arg(long, value_name = "COMMAND", env = "AUDIT_ENCRYPTION_KEY_COMMAND")]
@@ -58,12 +60,13 @@ pub struct EncryptionOptions {
 
 /// The hash keys.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Keys")]
 pub struct HashKeyOptions {
     /// Key of the hashes that redaction writes. Without it, short values can be guessed from their hashes.
     #[arg(long, value_name = "KEY", env = "AUDIT_HASH_KEY", hide_env_values = true)]
     hash_key: Option<SecretText>,
-    /// File of the hash key.
-    #[arg(long, value_name = "PATH", env = "AUDIT_HASH_KEY_FILE")]
+    /// File of the key of the hashes that redaction writes.
+    #[arg(long, value_name = "PATH", env = "AUDIT_HASH_KEY_FILE", help_heading = MAIN_HEADING)]
     hash_key_file: Option<PathBuf>,
     /// Program with arguments that prints the hash key.
     #[arg(long, value_name = "COMMAND", env = "AUDIT_HASH_KEY_COMMAND")]

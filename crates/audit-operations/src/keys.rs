@@ -5,7 +5,8 @@ mod trace;
 use crate::administration::print;
 use crate::options::{DatabaseOptions, Output};
 use crate::service::open_to_administer;
-use audit_app::{AppError, KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, Key, KeyManager, NewKey};
+use anyhow::bail;
+use audit_app::{AppError, AuditLog, KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, Key, KeyManager, NewKey};
 use audit_cli::printable;
 use audit_domain::{
     Environment, KeyId, KeyLimits, KeyScope, Name, Network, OrganizationId, ProjectId, Timestamp,
@@ -16,14 +17,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 use trace::TraceOptions;
 
+/// Projects that an error lists.
+const LISTED_PROJECTS_MAX: usize = 20;
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
     /// Create a project key and print it once.
     Create {
-        /// Project of the key.
+        /// Project of the key; by default the only project of the database.
         #[arg(long, value_name = "UUID")]
-        project: ProjectId,
+        project: Option<ProjectId>,
         /// Name of 1 to 100 characters.
         #[arg(long)]
         name: Name,
@@ -106,7 +110,7 @@ pub struct LimitOptions {
 /// The options of the command.
 #[derive(Debug, Args)]
 pub struct RotateOptions {
-    /// Id of the old key.
+    /// Id of the old key, as `create` and `list` print it.
     id: KeyId,
     /// Seconds for which the old key stays valid, if it does not end earlier.
     #[arg(long, value_name = "SECONDS", default_value_t = KEY_OVERLAP_DEFAULT.as_secs(),
@@ -121,7 +125,7 @@ pub struct RotateOptions {
 /// The options of the command.
 #[derive(Debug, Args)]
 pub struct RevokeOptions {
-    /// Id of the key.
+    /// Id of the key, as `create` and `list` print it.
     id: KeyId,
     #[command(flatten)]
     database: DatabaseOptions,
@@ -228,14 +232,41 @@ fn print_revoked(id: KeyId) -> anyhow::Result<ExitCode> {
 fn print_project_key(output: &Output, new: &NewKey) -> anyhow::Result<ExitCode> {
     let environment = new.key.project.map(|(_, environment)| environment.as_str());
     let value = json!({"id": new.key.id, "key": new.text.as_str(), "environment": environment});
-    let line = format!("project key  {}  (printed only now)", new.text.as_str());
-    print(output, &with_limits(value, &new.key.limits), &line)
+    let lines = format!(
+        "project key  {}  (printed only now)\nid           {}",
+        new.text.as_str(),
+        new.key.id
+    );
+    print(output, &with_limits(value, &new.key.limits), &lines)
 }
 
 fn print_master_key(output: &Output, new: &NewKey) -> anyhow::Result<ExitCode> {
     let value = json!({"id": new.key.id, "master_key": new.text.as_str()});
-    let line = format!("master key  {}  (printed only now)", new.text.as_str());
-    print(output, &with_limits(value, &new.key.limits), &line)
+    let lines = format!(
+        "master key  {}  (printed only now)\nid          {}",
+        new.text.as_str(),
+        new.key.id
+    );
+    print(output, &with_limits(value, &new.key.limits), &lines)
+}
+
+/// The only project of the database.
+fn only_project(service: &AuditLog) -> anyhow::Result<ProjectId> {
+    let organizations = service.organizations()?;
+    let projects: Vec<_> = organizations.iter().flat_map(|(_, projects)| projects).collect();
+    match projects.as_slice() {
+        [] => bail!("there is no project: create one with `org create`"),
+        [project] => Ok(project.id),
+        several => {
+            let listed = several.iter().take(LISTED_PROJECTS_MAX);
+            let listed: Vec<_> = listed.map(|one| format!("{} {}", one.id, one.name)).collect();
+            bail!(
+                "there are {} projects (`org list`), so --project is needed: {}",
+                several.len(),
+                listed.join(", ")
+            )
+        }
+    }
 }
 
 /// `key`.
@@ -250,7 +281,8 @@ pub fn keys(command: &KeyCommand) -> anyhow::Result<ExitCode> {
             database,
         } => {
             let service = open_to_administer(database)?;
-            let place = (*project, *environment);
+            let project = project.map_or_else(|| only_project(&service), Ok)?;
+            let place = (project, *environment);
             let new = service.create_project_key(KeyManager::Operator, place, name, limits.limits());
             let new = new.map_err(with_options)?;
             service.close();

@@ -37,3 +37,6 @@ mod signing_program;
 
 /// A lower limit of open files is reported: 512 are for the database and outgoing connections, and as many for clients.
 pub const OPEN_FILES_MIN: u64 = 1_024;
+
+/// The heading of the options that matter first: `-h` shows these, and those that have no heading.
+pub const MAIN_HEADING: &str = "Main options";

@@ -3,7 +3,8 @@
 //!
 //! docs/configuration.md documents all of it. `documentation.rs` of the program compares the two.
 
-use crate::key_sources::{EncryptionOptions, HashKeyOptions};
+use crate::MAIN_HEADING;
+use crate::key_sources::EncryptionOptions;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -16,15 +17,19 @@ pub struct DatabaseOptions {
         value_name = "URL",
         env = "AUDIT_DATABASE_URL",
         default_value = "sqlite:audit-data/audit.db",
-        hide_env_values = true
+        hide_env_values = true,
+        help_heading = MAIN_HEADING
     )]
     pub database_url: String,
-    /// Directory of the files that must not be in the database; by default the one of an SQLite database, or audit-data.
-    #[arg(long, value_name = "PATH", env = "AUDIT_STATE_DIR")]
+    /// Directory of the files that must not be in the database.
+    ///
+    /// By default the directory of an SQLite database, or audit-data.
+    #[arg(long, value_name = "PATH", env = "AUDIT_STATE_DIR", help_heading = MAIN_HEADING)]
     pub state_directory: Option<PathBuf>,
-    /// File of the key that authenticates the heads of the logs, the same on every node; by default it is in the
-    /// database, encrypted with the encryption key, or without one in the state directory.
-    #[arg(long, value_name = "PATH", env = "AUDIT_HEAD_KEY_FILE")]
+    /// File of the key that authenticates the heads of the logs, the same on every node.
+    ///
+    /// By default the key is in the database, encrypted with the encryption key, or without one in the state directory.
+    #[arg(long, value_name = "PATH", env = "AUDIT_HEAD_KEY_FILE", help_heading = "Keys")]
     pub head_key_file: Option<PathBuf>,
     #[command(flatten)]
     pub encryption: EncryptionOptions,
@@ -32,9 +37,8 @@ pub struct DatabaseOptions {
 
 /// The options of the command.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
 pub struct ServiceOptions {
-    #[command(flatten)]
-    pub hash_keys: HashKeyOptions,
     /// Live events that a project on the free plan may store per UTC day; 0 for no limit.
     #[arg(
         long,
@@ -104,20 +108,27 @@ pub struct ServiceOptions {
     )]
     pub idempotency_window_months: u16,
     /// Database connections for queries.
-    #[arg(long, value_name = "N", env = "AUDIT_READERS_MAX", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "N", env = "AUDIT_READERS_MAX", help_heading = "Database", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub readers_max: u32,
     /// Store the addresses from which keys send events, for `key trace`: on or off.
-    #[arg(long, value_name = "STATE", env = "AUDIT_SENDER_ADDRESSES", default_value = "on", value_parser = on_or_off, action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "STATE", env = "AUDIT_SENDER_ADDRESSES", help_heading = "The log", default_value = "on", value_parser = on_or_off, action = clap::ArgAction::Set)]
     pub sender_addresses: bool,
     /// URL of a standby of the database, for queries. PostgreSQL only.
-    #[arg(long, value_name = "URL", env = "AUDIT_REPLICA_URL", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "AUDIT_REPLICA_URL",
+        hide_env_values = true,
+        help_heading = "Database"
+    )]
     pub replica_url: Option<String>,
     /// Database connections for writing, on PostgreSQL.
-    #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_WRITERS", default_value_t = 2, value_parser = positive)]
+    #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_WRITERS", help_heading = "Database", default_value_t = 2, value_parser = positive)]
     pub postgres_writers: usize,
-    /// Groups into which projects are divided on PostgreSQL, each with an index of its own. Fixed when the first project is
-    /// created; 16 if not given.
-    #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_GROUPS", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    /// Groups into which projects are divided on PostgreSQL, each with an index of its own.
+    ///
+    /// Fixed when the first project is created; 16 if not given.
+    #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_GROUPS", help_heading = "Database", value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub postgres_groups: Option<u16>,
 }
 
@@ -135,8 +146,9 @@ pub struct WebhookOptions {
 /// The options of the command.
 #[derive(Debug, Args)]
 pub struct SelfAuditOptions {
-    /// Whether changes of keys, rules, webhooks and the like are events in the logs of their projects: on or off. The first
-    /// command on a new database decides, and each start of a server.
+    /// Whether changes of keys, rules, webhooks and the like are events in the logs of their projects: on or off.
+    ///
+    /// The first command on a new database decides, and each start of a server.
     #[arg(long, value_name = "STATE", env = "AUDIT_SELF_AUDIT", default_value = "on", value_parser = on_or_off, action = clap::ArgAction::Set)]
     pub self_audit: bool,
 }

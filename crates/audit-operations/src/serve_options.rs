@@ -1,7 +1,9 @@
 //! The options of `audit-server serve`. `doctor` takes them too, and `demo` those of HTTP.
 
+use crate::MAIN_HEADING;
 use crate::anchor_options::AnchorOptions;
 use crate::backup::schedule::ScheduleOptions;
+use crate::key_sources::HashKeyOptions;
 use crate::options::{
     DatabaseOptions, SelfAuditOptions, ServiceOptions, WebhookOptions, on_or_off, positive,
 };
@@ -16,21 +18,28 @@ use std::path::PathBuf;
 
 /// Options of the HTTP interface.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "HTTP")]
 pub struct HttpOptions {
-    /// Address and port to listen on, or `unix:PATH` for a Unix socket; port 0 picks a free port.
+    /// Address and port to listen on, or `unix:PATH` for a Unix socket.
+    ///
+    /// Port 0 picks a free port.
     #[arg(
         long,
         value_name = "ADDRESS",
         env = "AUDIT_LISTEN",
-        default_value = "127.0.0.1:8080"
+        default_value = "127.0.0.1:8080",
+        help_heading = MAIN_HEADING
     )]
     pub listen: ListenAddress,
-    /// File with the server's certificate and those of the authorities above it (PEM): the server speaks HTTPS.
+    /// File with the certificate of the server (PEM), which then speaks HTTPS.
+    ///
+    /// The certificates of the authorities above it follow it in the file.
     #[arg(
         long,
         value_name = "FILE",
         env = "AUDIT_TLS_CERTIFICATE",
-        requires = "tls_key"
+        requires = "tls_key",
+        help_heading = MAIN_HEADING
     )]
     pub tls_certificate: Option<PathBuf>,
     /// File with the private key of the certificate (PEM, not encrypted).
@@ -38,7 +47,8 @@ pub struct HttpOptions {
         long,
         value_name = "FILE",
         env = "AUDIT_TLS_KEY",
-        requires = "tls_certificate"
+        requires = "tls_certificate",
+        help_heading = MAIN_HEADING
     )]
     pub tls_key: Option<PathBuf>,
     /// Another address, or `unix:PATH`, for /metrics, /healthz and /readyz over plain HTTP. --listen then has no /metrics.
@@ -50,9 +60,10 @@ pub struct HttpOptions {
     /// Origins whose web pages may read events with a viewer token, such as `https://app.example.com`; all by default.
     #[arg(long, value_name = "LIST", env = "AUDIT_CORS_ORIGINS", value_delimiter = ',')]
     pub cors_origins: Vec<String>,
-    /// Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, such as `10.0.0.0/8`, and `unix` for every client
-    /// of a Unix socket; none by default.
-    #[arg(long, value_name = "LIST", env = "AUDIT_TRUSTED_PROXIES", value_delimiter = ',', value_parser = proxy)]
+    /// Networks of trusted proxies, such as `10.0.0.0/8`; none by default.
+    ///
+    /// Their X-Forwarded-For and X-Forwarded-Proto are trusted. `unix` stands for every client of a Unix socket.
+    #[arg(long, value_name = "LIST", env = "AUDIT_TRUSTED_PROXIES", help_heading = MAIN_HEADING, value_delimiter = ',', value_parser = proxy)]
     pub trusted_proxies: Vec<Proxy>,
     /// Sustained requests per second of one credential, on each node; 0 for no limit.
     #[arg(long, value_name = "N", env = "AUDIT_RATE_LIMIT_PER_SECOND", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
@@ -63,16 +74,19 @@ pub struct HttpOptions {
     /// Threads that serve requests; one per processor by default.
     #[arg(long, value_name = "N", env = "AUDIT_HTTP_WORKERS", value_parser = positive)]
     pub http_workers: Option<usize>,
-    /// How long the server goes on after SIGTERM before it stops to accept connections: /readyz is 503, and every response closes its
-    /// connection. As long as a load balancer needs to notice.
+    /// How long the server goes on after SIGTERM before it stops to accept connections.
+    ///
+    /// Meanwhile /readyz is 503, and every response closes its connection. Give it as long as a load balancer needs to notice.
     #[arg(long, value_name = "N", env = "AUDIT_DRAIN_SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=3_600))]
     pub drain_seconds: u64,
     /// Serve the start page, the portal, the console and the viewer component: on or off.
     #[arg(long, value_name = "STATE", env = "AUDIT_PAGES", default_value = "on", action = clap::ArgAction::Set, value_parser = on_or_off)]
     pub pages: bool,
-    /// URL at which clients reach the server, such as `https://audit.example.com`, for links to the portal. By default the scheme
-    /// that a trusted proxy reports, otherwise that of --listen, and the host of the request: behind a proxy, set it.
-    #[arg(long, value_name = "URL", env = "AUDIT_PUBLIC_URL")]
+    /// URL at which clients reach the server, such as `https://audit.example.com`.
+    ///
+    /// Links to the portal begin with it. By default they have the scheme that a trusted proxy reports, otherwise that of --listen,
+    /// and the host of the request: behind a proxy, set it.
+    #[arg(long, value_name = "URL", env = "AUDIT_PUBLIC_URL", help_heading = MAIN_HEADING)]
     pub public_url: Option<PublicUrl>,
     /// Origins whose pages may show the portal in a frame, such as `https://app.example.com`; none by default.
     #[arg(
@@ -101,38 +115,40 @@ pub struct MetricsOptions {
     pub project_metrics: u16,
 }
 
-/// The options of the command.
+/// The options of the command. `--help` has the headings in this order; a heading applies up to the next one.
 #[derive(Debug, Args)]
 pub struct ServeOptions {
     #[command(flatten)]
-    pub logging: LogOptions,
+    pub database: DatabaseOptions,
+    #[command(flatten)]
+    pub hash_keys: HashKeyOptions,
     #[command(flatten)]
     pub http: HttpOptions,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Webhooks")]
     pub webhooks: WebhookOptions,
-    #[command(flatten)]
-    pub policy: PolicyOptions,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "The log")]
     pub signing: SigningProgramOptions,
     #[command(flatten)]
     pub signing_before: ProgramBeforeOptions,
-    #[command(flatten)]
-    pub database: DatabaseOptions,
-    #[command(flatten)]
-    pub service: ServiceOptions,
+    /// How long a log takes events while it cannot be signed. After that, the response is 503.
+    #[arg(long, value_name = "N", env = "AUDIT_UNSIGNED_SECONDS_MAX", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    pub unsigned_seconds_max: u64,
     #[command(flatten)]
     pub self_audit: SelfAuditOptions,
+    #[command(flatten, next_help_heading = "Witnesses and anchors")]
+    pub policy: PolicyOptions,
     #[command(flatten)]
     pub anchors: AnchorOptions,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Backups")]
     pub backups: ScheduleOptions,
+    #[command(flatten)]
+    pub service: ServiceOptions,
+    #[command(flatten, next_help_heading = "Observability")]
+    pub logging: LogOptions,
     #[command(flatten)]
     pub metrics: MetricsOptions,
     #[command(flatten)]
     pub otlp: OtlpOptions,
-    /// How long a log takes events while it cannot be signed. After that, the response is 503.
-    #[arg(long, value_name = "N", env = "AUDIT_UNSIGNED_SECONDS_MAX", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
-    pub unsigned_seconds_max: u64,
 }
 
 /// A network, a single address, or `unix`.

@@ -2,7 +2,7 @@
 
 use crate::clock_watch::WatchedClock;
 use crate::head_keys::NodeKeys;
-use crate::key_sources::hash_key;
+use crate::key_sources::{HashKeyOptions, hash_key};
 use crate::options::{DatabaseOptions, ServiceOptions, WebhookOptions};
 use anyhow::Context;
 use audit_app::{
@@ -72,9 +72,9 @@ impl DatabaseOptions {
 }
 
 impl ServiceOptions {
-    pub fn settings(&self) -> anyhow::Result<Settings> {
+    pub fn settings(&self, hash_keys: &HashKeyOptions) -> anyhow::Result<Settings> {
         let limit = |events: u64| Some(events).filter(|events| *events > 0);
-        let keys = self.hash_keys.keys()?;
+        let keys = hash_keys.keys()?;
         Ok(Settings {
             hash_key: keys.current.as_ref().map(hash_key),
             hash_keys_previous: keys.previous,

@@ -5,6 +5,7 @@
 
 use super::new_file::{PARTIAL, remove_abandoned};
 use super::{INCONSISTENT, VerifiedCopy, sqlite_path, write};
+use crate::MAIN_HEADING;
 use crate::options::{DatabaseOptions, positive};
 use anyhow::{Context, bail};
 use audit_app::AuditLog;
@@ -31,8 +32,10 @@ const INCONSISTENT_KEPT: usize = 1;
 
 #[derive(Debug, Args)]
 pub struct ScheduleOptions {
-    /// Existing directory for backups of the SQLite database, which the server then makes and verifies by itself.
-    #[arg(long, value_name = "PATH", env = "AUDIT_BACKUP_DIRECTORY")]
+    /// Existing directory for backups of the SQLite database.
+    ///
+    /// With it, the server makes and verifies backups by itself.
+    #[arg(long, value_name = "PATH", env = "AUDIT_BACKUP_DIRECTORY", help_heading = MAIN_HEADING)]
     backup_directory: Option<PathBuf>,
     /// Interval of these backups, such as 30m or 24h.
     #[arg(long, value_name = "TIME", env = "AUDIT_BACKUP_EVERY", default_value = "24h")]

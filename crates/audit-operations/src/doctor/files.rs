@@ -39,7 +39,7 @@ pub(super) fn permissions(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>>
     files.push((options.database.head_keys()?.file, Protection::GroupMayRead));
     let secrets = [
         options.database.encryption.files(),
-        options.service.hash_keys.files(),
+        options.hash_keys.files(),
         [options.http.tls_key.as_deref(), None],
     ];
     let secrets = secrets.into_iter().flatten().flatten();

@@ -16,7 +16,7 @@ pub(super) fn keys(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
             "set AUDIT_ENCRYPTION_KEY_FILE, and encrypt what is there (docs/configuration.md#introducing-the-key)",
         ));
     }
-    if options.service.hash_keys.keys()?.current.is_none() {
+    if options.hash_keys.keys()?.current.is_none() {
         findings.push(finding(
             Severity::Warning,
             "there is no hash key: short values can be guessed from their hashes",
