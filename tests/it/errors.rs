@@ -67,18 +67,18 @@ fn a_wrong_method_is_refused_with_those_that_are_allowed(database: DatabaseKind)
         ("PATCH", "/api/v1/events/evt_00000000000000000000000000", &["GET"]),
         ("PUT", "/api/v1/keys", &["GET", "POST"]),
         (
-            "GET",
+            "PUT",
             "/api/v1/keys/67e55044-10b1-426f-9247-bb680e5fe0c8",
-            &["DELETE"],
+            &["GET", "DELETE"],
         ),
         ("DELETE", "/api/v1/redaction/rules", &["GET", "POST"]),
         (
             "PATCH",
             "/api/v1/redaction/rules/builtin_email",
-            &["PUT", "DELETE"],
+            &["GET", "PUT", "DELETE"],
         ),
         ("GET", "/api/v1/viewer-tokens", &["POST"]),
-        ("PUT", "/api/v1/viewer-tiers/full", &["PATCH", "DELETE"]),
+        ("PUT", "/api/v1/viewer-tiers/full", &["GET", "PATCH", "DELETE"]),
         ("POST", "/healthz", &["GET", "HEAD"]),
     ];
     for (method, path, allowed) in cases {
@@ -177,9 +177,18 @@ fn unknown_query_parameters_are_refused_everywhere(database: DatabaseKind) {
     for path in [
         "/events",
         "/keys",
+        "/keys/x",
+        "/master-keys/x",
         "/redaction/rules",
+        "/redaction/rules/x",
         "/projects",
+        "/projects/x",
         "/viewer-tiers",
+        "/viewer-tiers/x",
+        "/alerts/x",
+        "/alerts/rules/x",
+        "/alerts/webhooks/x",
+        "/alerts/deliveries/x",
     ] {
         master
             .get(path)

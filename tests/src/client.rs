@@ -140,6 +140,11 @@ impl Client {
         self.get(&format!("/events/{id}")).send().expect_status(200)["event"].clone()
     }
 
+    /// The object at a path; `member` of the response holds it.
+    pub fn one(&self, path: &str, member: &str) -> Value {
+        self.get(path).send().expect_status(200)[member].clone()
+    }
+
     /// The first page of the events that match these parameters.
     pub fn find(&self, parameters: &[(&str, &str)]) -> Vec<Value> {
         self.get("/events")

@@ -68,12 +68,15 @@ def use_events(client: Client) -> None:
 def use_keys(client: Client) -> None:
     limits: Dict[str, Any] = {"name": "n", "expires_at": "2027-01-01T00:00:00Z", "scopes": [], "networks": []}
     client.projects.list()
+    client.projects.get("id")
     client.projects.create("n")
     client.keys.list()
+    client.keys.get("id")
     client.keys.create(project_id="p", environment="live", **limits)
     client.keys.rotate("id", overlap_seconds=0)
     client.keys.revoke("id")
     client.master_keys.list()
+    client.master_keys.get("id")
     client.master_keys.create(**limits)
     client.master_keys.rotate("id", overlap_seconds=0)
     client.master_keys.revoke("id")
@@ -83,6 +86,7 @@ def use_keys(client: Client) -> None:
     client.portal.update(name="n", logo=NULL)
     tier: Dict[str, Any] = {"categories": ["auth"], "actions": ["a.*"], "hidden_fields": [], "routes": []}
     client.viewer_tiers.list()
+    client.viewer_tiers.get("n")
     client.viewer_tiers.create(name="n", **tier)
     client.viewer_tiers.update("n", **tier)
     client.viewer_tiers.delete("n")
@@ -90,6 +94,7 @@ def use_keys(client: Client) -> None:
 
 def use_rules(client: Client) -> None:
     client.redaction_rules.list()
+    client.redaction_rules.get("id")
     client.redaction_rules.create(type="pattern", name="n", pattern="p", fields=["a"], behavior="mask", enabled=True)
     client.redaction_rules.update("id", name="n", pattern="p", fields=["a"], behavior="mask", enabled=True)
     client.redaction_rules.delete("id")
@@ -105,6 +110,7 @@ def use_rules(client: Client) -> None:
         "enabled": True,
     }
     client.alert_rules.list()
+    client.alert_rules.get("id")
     client.alert_rules.create(**rule)
     client.alert_rules.update("id", **rule)
     client.alert_rules.delete("id")
@@ -113,14 +119,17 @@ def use_rules(client: Client) -> None:
 def use_alerts(client: Client) -> None:
     dates = {"start_date": "2026-01-01", "end_date": "2026-01-02"}
     assert len(list(client.alerts.list(status="open", severity="low", rule_id="r", limit=10, **dates))) > 1
+    client.alerts.get("id")
     client.alerts.acknowledge("id")
     client.alerts.resolve("id")
     client.webhooks.list()
+    client.webhooks.get("id")
     client.webhooks.create(url="https://example.com", enabled=True)
     client.webhooks.update("id", url="https://example.com", enabled=True)
     client.webhooks.rotate_secret("id")
     client.webhooks.test("id")
     assert len(list(client.webhooks.deliveries("id", status="failed", limit=10))) > 1
+    client.webhooks.delivery("id")
     client.webhooks.retry("id")
     client.webhooks.delete("id")
 

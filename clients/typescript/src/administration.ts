@@ -28,6 +28,10 @@ export class ProjectKeys extends Resource {
     return (await this.call<T.ResponseOf<"list_keys">>("GET", "/keys")).keys;
   }
 
+  async get(id: string): Promise<T.ProjectKey> {
+    return (await this.call<T.ResponseOf<"get_key">>("GET", `/keys/${part(id)}`)).key;
+  }
+
   /** Creates a key. Only this response has its text. */
   create(key: Omit<T.NewProjectKey, "type">): Promise<T.CreatedProjectKey> {
     return this.callUnscoped("POST", "/keys", { type: "project", ...key });
@@ -48,6 +52,10 @@ export class ProjectKeys extends Resource {
 export class MasterKeys extends Resource {
   async list(): Promise<T.MasterKey[]> {
     return (await this.callUnscoped<T.ResponseOf<"list_master_keys">>("GET", "/master-keys")).master_keys;
+  }
+
+  async get(id: string): Promise<T.MasterKey> {
+    return (await this.callUnscoped<T.ResponseOf<"get_master_key">>("GET", `/master-keys/${part(id)}`)).master_key;
   }
 
   /** Creates a key. Only this response has its text. */
@@ -74,6 +82,10 @@ export class MasterKeys extends Resource {
 export class Projects extends Resource {
   async list(): Promise<T.Project[]> {
     return (await this.callUnscoped<T.ResponseOf<"list_projects">>("GET", "/projects")).projects;
+  }
+
+  async get(id: string): Promise<T.Project> {
+    return (await this.callUnscoped<T.ResponseOf<"get_project">>("GET", `/projects/${part(id)}`)).project;
   }
 
   async create(name: string): Promise<T.Project> {
@@ -112,6 +124,10 @@ export class ViewerTiers extends Resource {
     return (await this.call<T.ResponseOf<"list_viewer_tiers">>("GET", "/viewer-tiers")).viewer_tiers;
   }
 
+  async get(name: string): Promise<T.ViewerTier> {
+    return (await this.call<T.ResponseOf<"get_viewer_tier">>("GET", `/viewer-tiers/${part(name)}`)).viewer_tier;
+  }
+
   async create(tier: T.NewViewerTier): Promise<T.ViewerTier> {
     return (await this.call<T.ResponseOf<"create_viewer_tier">>("POST", "/viewer-tiers", { body: tier })).viewer_tier;
   }
@@ -131,6 +147,10 @@ export class ViewerTiers extends Resource {
 export class Redaction extends Resource {
   async listRules(): Promise<T.RedactionRule[]> {
     return (await this.call<T.ResponseOf<"list_redaction_rules">>("GET", "/redaction/rules")).rules;
+  }
+
+  async getRule(id: string): Promise<T.RedactionRule> {
+    return (await this.call<T.ResponseOf<"get_redaction_rule">>("GET", `/redaction/rules/${part(id)}`)).rule;
   }
 
   async createRule(rule: T.NewRedactionRule): Promise<T.RedactionRule> {
@@ -156,6 +176,10 @@ export class Redaction extends Resource {
 export class AlertRules extends Resource {
   async list(): Promise<T.AlertRule[]> {
     return (await this.call<T.ResponseOf<"list_alert_rules">>("GET", "/alerts/rules")).rules;
+  }
+
+  async get(id: string): Promise<T.AlertRule> {
+    return (await this.call<T.ResponseOf<"get_alert_rule">>("GET", `/alerts/rules/${part(id)}`)).rule;
   }
 
   async create(rule: T.NewAlertRule): Promise<T.AlertRule> {
@@ -194,6 +218,10 @@ export class Alerts extends Resource {
     }
   }
 
+  async get(id: string): Promise<T.Alert> {
+    return (await this.call<T.ResponseOf<"get_alert">>("GET", `/alerts/${part(id)}`)).alert;
+  }
+
   acknowledge(id: string): Promise<T.Alert> {
     return this.#change(id, "acknowledged");
   }
@@ -212,6 +240,10 @@ export class Alerts extends Resource {
 export class Webhooks extends Resource {
   async list(): Promise<T.Webhook[]> {
     return (await this.call<T.ResponseOf<"list_webhooks">>("GET", "/alerts/webhooks")).webhooks;
+  }
+
+  async get(id: string): Promise<T.Webhook> {
+    return (await this.call<T.ResponseOf<"get_webhook">>("GET", `/alerts/webhooks/${part(id)}`)).webhook;
   }
 
   /** Creates a webhook. Only this response has its secret. */
@@ -250,6 +282,11 @@ export class Webhooks extends Resource {
     for await (const page of pagesOf((cursor) => this.listDeliveries(id, { limit: 100, ...filter, ...cursor }))) {
       yield* page.deliveries;
     }
+  }
+
+  /** One delivery, with its attempts. */
+  async getDelivery(id: string): Promise<T.Delivery> {
+    return (await this.call<T.ResponseOf<"get_delivery">>("GET", `/alerts/deliveries/${part(id)}`)).delivery;
   }
 
   /** Makes another attempt at once. */

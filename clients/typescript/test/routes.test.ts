@@ -58,12 +58,15 @@ async function useEvents(client: AuditClient): Promise<void> {
 async function useKeys(client: AuditClient): Promise<void> {
   const limits = { name: "n", expires_at: "2027-01-01T00:00:00Z", scopes: [], networks: [] };
   await client.projects.list();
+  await client.projects.get("id");
   await client.projects.create("n");
   await client.keys.list();
+  await client.keys.get("id");
   await client.keys.create({ project_id: "p", environment: "live", ...limits });
   await client.keys.rotate("id", 0);
   await client.keys.revoke("id");
   await client.masterKeys.list();
+  await client.masterKeys.get("id");
   await client.masterKeys.create(limits);
   await client.masterKeys.rotate("id", 0);
   await client.masterKeys.revoke("id");
@@ -73,6 +76,7 @@ async function useKeys(client: AuditClient): Promise<void> {
   await client.portal.update({ name: "n", logo: null });
   const tier = { categories: null, actions: null, hidden_fields: [], routes: null };
   await client.viewerTiers.list();
+  await client.viewerTiers.get("n");
   await client.viewerTiers.create({ name: "n", ...tier });
   await client.viewerTiers.update("n", tier);
   await client.viewerTiers.delete("n");
@@ -81,6 +85,7 @@ async function useKeys(client: AuditClient): Promise<void> {
 async function useRules(client: AuditClient): Promise<void> {
   const { redaction, alerts } = client;
   await redaction.listRules();
+  await redaction.getRule("id");
   await redaction.createRule({ type: "pattern", name: "n", pattern: "p", behavior: "mask", enabled: true });
   await redaction.createRule({ type: "field_redact", name: "n", fields: ["metadata.a"] });
   await redaction.updateRule("id", { name: "n", pattern: "p", fields: ["a"], behavior: "mask", enabled: true });
@@ -97,6 +102,7 @@ async function useRules(client: AuditClient): Promise<void> {
     enabled: true,
   } as const;
   await alerts.rules.list();
+  await alerts.rules.get("id");
   await alerts.rules.create(rule);
   await alerts.rules.update("id", rule);
   await alerts.rules.delete("id");
@@ -104,15 +110,18 @@ async function useRules(client: AuditClient): Promise<void> {
 
 async function useAlerts({ alerts, webhooks }: AuditClient): Promise<void> {
   assert.ok((await count(alerts.iterate({ status: "open", severity: "low", rule_id: "r", ...DATES }))) > 1);
+  await alerts.get("id");
   await alerts.acknowledge("id");
   await alerts.resolve("id");
   const webhook = { url: "https://example.com", enabled: true };
   await webhooks.list();
+  await webhooks.get("id");
   await webhooks.create(webhook);
   await webhooks.update("id", webhook);
   await webhooks.rotateSecret("id");
   await webhooks.test("id");
   assert.ok((await count(webhooks.iterateDeliveries("id", { status: "failed" }))) > 1);
+  await webhooks.getDelivery("id");
   await webhooks.retryDelivery("id");
   await webhooks.delete("id");
 }

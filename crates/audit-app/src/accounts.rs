@@ -165,6 +165,16 @@ impl AuditLog {
             .read(|reader| reader.projects(organization_id).map_err(AppError::from))
     }
 
+    /// A project of the principal's organization.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn project(&self, master: &MasterKey, id: ProjectId) -> Result<Project> {
+        let project = self.store.read(|reader| reader.project(id))?;
+        let project = project.filter(|project| project.organization_id == master.organization_id);
+        project.ok_or(AppError::NotFound("project"))
+    }
+
     /// Creates a project.
     ///
     /// # Errors

@@ -54,6 +54,18 @@ impl AuditLog {
         })
     }
 
+    /// An alert of a project and environment.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn alert(&self, principal: &KeyHolder, selection: Selection, id: AlertId) -> Result<Alert> {
+        self.store.read(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let alert = reader.alert(scope.ledger_id, &id.to_bytes())?;
+            alert.ok_or(AppError::NotFound("alert"))
+        })
+    }
+
     /// Changes the state of an alert.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Listing deliveries, test deliveries and requested retries.
+//! Reading deliveries, test deliveries and requested retries.
 
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
@@ -157,6 +157,19 @@ impl AuditLog {
             let with_attempts = |row| Delivery::with_attempts(reader, row);
             let deliveries = found.into_iter().map(with_attempts).collect::<Result<_>>()?;
             Ok(DeliveriesResponse { deliveries, cursor })
+        })
+    }
+
+    /// A delivery to a webhook of a project.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn delivery(&self, master: &MasterKey, selection: Selection, id: DeliveryId) -> Result<Delivery> {
+        let principal = &Principal::Master(*master);
+        self.store.read(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let row = reader.delivery(scope.project.project.id, &id.to_bytes())?;
+            Delivery::with_attempts(reader, row.ok_or(AppError::NotFound("delivery"))?)
         })
     }
 

@@ -290,6 +290,19 @@ impl AuditLog {
         found.ok_or(AppError::NotFound("key"))
     }
 
+    /// A project key within reach of the principal; of the named project only.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn key(self: &Arc<Self>, principal: &KeyHolder, named: Option<ProjectId>, id: KeyId) -> Result<Key> {
+        let service = self.cell_of_key(id)?;
+        let (key, project_id) = service.managed_key(KeyManager::Holder(principal), id)?;
+        match named.is_none_or(|named| named == project_id) {
+            true => Ok(service.with_unwritten_use(key)),
+            false => Err(AppError::NotFound("key")),
+        }
+    }
+
     /// Revokes a project key. Does nothing to a revoked key.
     ///
     /// # Errors
@@ -365,6 +378,15 @@ impl AuditLog {
     pub fn master_keys(&self, organization_id: OrganizationId) -> Result<Vec<Key>> {
         let keys = self.store.read(|reader| reader.master_keys(organization_id))?;
         Ok(keys.into_iter().map(|key| self.with_unwritten_use(key)).collect())
+    }
+
+    /// A master key within reach.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn master_key(&self, manager: KeyManager<'_>, id: KeyId) -> Result<Key> {
+        let key = self.managed_master_key(manager, id)?;
+        Ok(self.with_unwritten_use(key))
     }
 
     /// A master key within reach.

@@ -129,6 +129,21 @@ impl AuditLog {
             .read(|reader| Ok(self.scope(reader, principal, selection)?.project.tiers.clone()))
     }
 
+    /// A tier of a project.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn viewer_tier(
+        &self,
+        master: &MasterKey,
+        selection: Selection,
+        name: &TierName,
+    ) -> Result<StoredTier> {
+        let mut tiers = self.viewer_tiers(master, selection)?.into_iter();
+        let tier = tiers.find(|known| known.tier.name == *name);
+        tier.ok_or(AppError::NotFound("viewer tier"))
+    }
+
     /// Creates a tier.
     ///
     /// # Errors

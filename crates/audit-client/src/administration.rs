@@ -17,11 +17,11 @@ pub type Object = Map<String, Value>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Resource {
-    /// Projects of the organization: list and create. Master key.
+    /// Projects of the organization: list, read and create. Master key.
     Projects,
-    /// Project keys: list, create (master key), delete (revoke).
+    /// Project keys: list, read, create (master key), delete (revoke).
     Keys,
-    /// Master keys: list, create, delete (revoke). Master key.
+    /// Master keys: list, read, create, delete (revoke). Master key.
     MasterKeys,
     /// Redaction rules. Writing needs a master key.
     RedactionRules,
@@ -78,6 +78,17 @@ impl Client {
     pub fn list(&self, resource: Resource) -> Result<Vec<Object>, Error> {
         let (path, list, ..) = resource.shape();
         objects(&self.get(path)?, list).map(Vec::from)
+    }
+
+    /// One object.
+    ///
+    /// # Errors
+    /// [`Error::Api`] with the status 404 if there is none, [`Error::Network`].
+    pub fn read(&self, resource: Resource, id: &str) -> Result<Object, Error> {
+        let (path, list, ..) = resource.shape();
+        let response = self.get(&format!("{path}/{}", segment(id)?))?;
+        // Its name is that of the list in the singular, also of keys, which have none in the response to `create`.
+        object(response, list.trim_end_matches('s'))
     }
 
     /// Makes an object of these members. Retried only if the service has not got the first attempt.
@@ -148,6 +159,15 @@ impl Client {
         let path = format!("/alerts/webhooks/{}/deliveries", segment(webhook_id)?);
         let params = params.iter().map(|(name, value)| (*name, (*value).to_owned()));
         Ok(Pages::new(self, path, "deliveries", params.collect()))
+    }
+
+    /// One delivery, with its attempts.
+    ///
+    /// # Errors
+    /// [`Error::Api`] with the status 404 if there is none, [`Error::Network`].
+    pub fn delivery(&self, id: &str) -> Result<Object, Error> {
+        let response = self.get(&format!("/alerts/deliveries/{}", segment(id)?))?;
+        object(response, "delivery")
     }
 
     /// Makes another attempt of a delivery at once.

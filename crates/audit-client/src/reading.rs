@@ -234,6 +234,15 @@ impl Client {
         Pages::new(self, "/alerts", "alerts", params.collect())
     }
 
+    /// One alert.
+    ///
+    /// # Errors
+    /// [`Error::Api`] with the status 404 if there is none, [`Error::Network`].
+    pub fn alert(&self, id: &str) -> Result<Map<String, Value>, Error> {
+        let response = self.get(&self.in_environment(&format!("/alerts/{}", segment(id)?)))?;
+        object(response, "alert")
+    }
+
     /// Notes that somebody has seen an open alert.
     ///
     /// # Errors

@@ -183,8 +183,8 @@ impl Reader<'_> {
         Ok(state.and_then(|state| AlertRate::decode(&state)?.suppressed()))
     }
 
-    /// An alert.
-    pub(crate) fn alert(&mut self, ledger_id: LedgerId, id: &[u8]) -> Result<Option<Alert>> {
+    /// An alert of a ledger.
+    pub fn alert(&mut self, ledger_id: LedgerId, id: &[u8]) -> Result<Option<Alert>> {
         let row = alerts::table
             .find((ledger_id.0, id))
             .select(AlertColumns::as_select())

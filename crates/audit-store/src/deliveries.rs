@@ -44,6 +44,20 @@ impl Reader<'_> {
         Ok(query.load(self.session())?)
     }
 
+    /// A delivery to a webhook of a project.
+    pub fn delivery(&mut self, project_id: ProjectId, id: &[u8]) -> Result<Option<DeliveryRow>> {
+        let found: Option<DeliveryRow> = deliveries::table
+            .find(id)
+            .select(DeliveryRow::as_select())
+            .get_result(self.session())
+            .optional()?;
+        let Some(delivery) = found else {
+            return Ok(None);
+        };
+        let webhook = self.webhook(project_id, &delivery.webhook_id)?;
+        Ok(webhook.map(|_| delivery))
+    }
+
     /// The attempts of a delivery, oldest first. An attempt that ended after the delivery was read is left out: it would
     /// contradict the status of the row.
     pub fn attempts(&mut self, delivery: &DeliveryRow) -> Result<Vec<AttemptRow>> {

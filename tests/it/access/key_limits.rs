@@ -305,6 +305,8 @@ fn what_is_not_valid_any_more_cannot_be_rotated(database: DatabaseKind) {
         .list("master_keys");
     let master = text(&masters[0], "id");
     for (method, path) in [
+        ("GET", format!("/keys/{master}")),
+        ("GET", format!("/master-keys/{id}")),
         ("POST", format!("/keys/{master}/rotate?overlap=0")),
         ("DELETE", format!("/keys/{master}")),
         ("POST", format!("/master-keys/{id}/rotate?overlap=0")),
@@ -348,6 +350,10 @@ fn a_master_key_is_managed_over_http(database: DatabaseKind) {
         "{}",
         keys[0]
     );
+
+    // The one that nothing uses meanwhile.
+    let path = format!("/master-keys/{}", text(&keys[0], "id"));
+    assert_eq!(client.one(&path, "master_key"), keys[0]);
 
     let rotate = format!("/master-keys/{}/rotate?overlap=0", text(&second, "id"));
     let third = master.post(&rotate).send().expect_status(201).body().clone();

@@ -57,6 +57,7 @@ impl Fixture {
     fn target(&self, target: Target) -> String {
         match target {
             Target::None => String::new(),
+            Target::Project => self.own.project_id.clone(),
             Target::Event => self.own.project().store(event()),
             Target::Tile => "0/000.p/1".to_owned(),
             Target::Key => key_id(&self.own, &self.own.create_key("live")),

@@ -23,6 +23,7 @@ pub(crate) enum Outcome {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     None,
+    Project,
     Event,
     /// The first tile of the log.
     Tile,
@@ -261,6 +262,11 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         target: Target::Key,
         strangers_project: NotFound,
+        ..both("GET", "/api/v1/keys/:id", 200)
+    },
+    Route {
+        target: Target::Key,
+        strangers_project: NotFound,
         ..both("DELETE", "/api/v1/keys/:id", 200)
     },
     Route {
@@ -269,6 +275,11 @@ pub(crate) const ROUTES: &[Route] = &[
         ..master("POST", "/api/v1/keys/:id/rotate", 201)
     },
     organization("GET", "/api/v1/master-keys", 200),
+    Route {
+        target: Target::MasterKey,
+        strangers_master: NotFound,
+        ..organization("GET", "/api/v1/master-keys/:id", 200)
+    },
     Route {
         body: Some(|_| json!({"name": "another"})),
         ..organization("POST", "/api/v1/master-keys", 201)
@@ -285,6 +296,11 @@ pub(crate) const ROUTES: &[Route] = &[
         ..organization("DELETE", "/api/v1/master-keys/:id", 200)
     },
     both("GET", "/api/v1/redaction/rules", 200),
+    Route {
+        target: Target::Rule,
+        strangers_project: NotFound,
+        ..both("GET", "/api/v1/redaction/rules/:id", 200)
+    },
     Route {
         body: Some(new_rule),
         ..master("POST", "/api/v1/redaction/rules", 201)
@@ -311,6 +327,11 @@ pub(crate) const ROUTES: &[Route] = &[
         ..both("POST", "/api/v1/viewer-tokens", 201)
     },
     organization("GET", "/api/v1/projects", 200),
+    Route {
+        target: Target::Project,
+        strangers_master: NotFound,
+        ..organization("GET", "/api/v1/projects/:id", 200)
+    },
     both("GET", "/api/v1/usage", 200),
     Route {
         viewer: Success(200),
@@ -321,6 +342,10 @@ pub(crate) const ROUTES: &[Route] = &[
         ..master("PATCH", "/api/v1/portal", 200)
     },
     master("GET", "/api/v1/viewer-tiers", 200),
+    Route {
+        target: Target::Tier,
+        ..master("GET", "/api/v1/viewer-tiers/:name", 200)
+    },
     Route {
         body: Some(new_tier),
         ..master("POST", "/api/v1/viewer-tiers", 201)
@@ -335,6 +360,11 @@ pub(crate) const ROUTES: &[Route] = &[
         ..master("DELETE", "/api/v1/viewer-tiers/:name", 200)
     },
     both("GET", "/api/v1/alerts/rules", 200),
+    Route {
+        target: Target::AlertRule,
+        strangers_project: NotFound,
+        ..both("GET", "/api/v1/alerts/rules/:id", 200)
+    },
     Route {
         body: Some(|_| alert_rule(json!({"action_pattern": "never.used"}))),
         ..master("POST", "/api/v1/alerts/rules", 201)
@@ -352,12 +382,22 @@ pub(crate) const ROUTES: &[Route] = &[
     // The alert is of a live event, so a test key of the same project does not find it.
     Route {
         target: Target::Alert,
+        test: NotFound,
+        strangers_project: NotFound,
+        ..both("GET", "/api/v1/alerts/:id", 200)
+    },
+    Route {
+        target: Target::Alert,
         body: Some(|_| json!({"status": "acknowledged"})),
         test: NotFound,
         strangers_project: NotFound,
         ..both("PATCH", "/api/v1/alerts/:id", 200)
     },
     master("GET", "/api/v1/alerts/webhooks", 200),
+    Route {
+        target: Target::Webhook,
+        ..master("GET", "/api/v1/alerts/webhooks/:id", 200)
+    },
     Route {
         body: Some(new_webhook),
         ..master("POST", "/api/v1/alerts/webhooks", 201)
@@ -382,6 +422,10 @@ pub(crate) const ROUTES: &[Route] = &[
     Route {
         target: Target::Webhook,
         ..master("POST", "/api/v1/alerts/webhooks/:id/rotate-secret", 200)
+    },
+    Route {
+        target: Target::Delivery,
+        ..master("GET", "/api/v1/alerts/deliveries/:id", 200)
     },
     Route {
         target: Target::Delivery,

@@ -51,6 +51,8 @@ fn a_created_project_is_listed_and_works(database: DatabaseKind) {
     assert_eq!(projects.len(), 2);
     assert!(projects.contains(&answer["project"]), "{projects:?}");
     let id = answer["project"]["id"].as_str().expect("an id");
+    let path = format!("/projects/{id}");
+    assert_eq!(organization.master().one(&path, "project"), answer["project"]);
     let key = organization.with_credential(&organization.create_key_of(id, "live"));
     key.store(event());
     assert_eq!((key.count(), organization.project().count()), (1, 0));
@@ -132,6 +134,10 @@ fn a_project_of_another_organization_is_not_found(database: DatabaseKind) {
     for project in [foreign.project_id.as_str(), unknown] {
         let master = organization.master();
         master
+            .get(&format!("/projects/{project}"))
+            .send()
+            .expect_error(404, "not_found");
+        master
             .get("/events")
             .query("project_id", project)
             .send()
@@ -187,9 +193,8 @@ fn rules_and_tiers_of_one_project_do_not_touch_another(database: DatabaseKind) {
     let default = organization
         .master()
         .with_header("x-project-id", &organization.project_id);
-    default.delete(&path).send().expect_error(404, "not_found");
-    default
-        .delete("/viewer-tiers/support")
-        .send()
-        .expect_error(404, "not_found");
+    for path in [path.as_str(), "/viewer-tiers/support"] {
+        default.get(path).send().expect_error(404, "not_found");
+        default.delete(path).send().expect_error(404, "not_found");
+    }
 }

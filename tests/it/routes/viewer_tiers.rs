@@ -76,6 +76,10 @@ fn every_project_starts_with_three_tiers(database: DatabaseKind) {
             .clone()
     };
     assert_eq!(tiers.len(), 3);
+    for tier in &tiers {
+        let path = format!("/viewer-tiers/{}", tier["name"].as_str().expect("a name"));
+        assert_eq!(organization.master().one(&path, "viewer_tier"), *tier);
+    }
     assert_eq!(tier("full")["categories"], json!(null));
     assert_eq!(tier("full")["hidden_fields"], json!([]));
     let hidden = |name: &str| {
@@ -363,6 +367,8 @@ fn every_fault_of_a_tier_is_named(database: DatabaseKind) {
     );
     field(post(json!({"name": "a", "colour": "red"})), "colour");
     post(json!({"name": "full"})).expect_error(409, "conflict");
+    let get = organization.master().get("/viewer-tiers/unknown");
+    get.send().expect_error(404, "not_found");
     let patch = organization
         .master()
         .patch("/viewer-tiers/unknown")

@@ -24,6 +24,21 @@ impl AuditLog {
         })
     }
 
+    /// A rule of a project.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn alert_rule(
+        &self,
+        principal: &KeyHolder,
+        selection: Selection,
+        id: AlertRuleId,
+    ) -> Result<AlertRule> {
+        let mut rules = self.alert_rules(principal, selection)?.rules.into_iter();
+        let rule = rules.find(|rule| rule.id() == id);
+        rule.ok_or(AppError::NotFound("alert rule"))
+    }
+
     /// Creates a custom rule.
     ///
     /// # Errors

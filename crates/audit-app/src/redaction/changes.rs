@@ -31,6 +31,21 @@ impl AuditLog {
         })
     }
 
+    /// A rule of a project.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn redaction_rule(
+        &self,
+        principal: &KeyHolder,
+        selection: Selection,
+        id: &str,
+    ) -> Result<RedactionRule> {
+        let mut rules = self.redaction_rules(principal, selection)?.into_iter();
+        let rule = rules.find(|rule| rule.id == id);
+        rule.ok_or(AppError::NotFound("redaction rule"))
+    }
+
     /// Creates a custom rule. Blocks while it is compiled.
     ///
     /// # Errors

@@ -45,6 +45,19 @@ impl AuditLog {
         })
     }
 
+    /// A webhook of a project.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn webhook(&self, master: &MasterKey, selection: Selection, id: WebhookId) -> Result<Webhook> {
+        let principal = &Principal::Master(*master);
+        self.store.read(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let row = webhook_of(reader, scope.project.project.id, id)?;
+            Webhook::open(&row, &self.settings.encryption)
+        })
+    }
+
     /// Creates a webhook, and the secret that signs its deliveries.
     ///
     /// # Errors

@@ -129,6 +129,7 @@ fn resources() -> Vec<(Resource, Vec<Value>, Option<Value>)> {
 fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
     for (resource, made, changed) in resources() {
         client.list(resource)?;
+        client.read(resource, "id")?;
         for members in &made {
             client.create(resource, members)?;
         }
@@ -144,6 +145,7 @@ fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
     client.rotate_webhook_secret("id")?;
     client.test_webhook("id")?;
     all(client.deliveries("id", &[("status", "failed"), ("limit", "10")])?);
+    client.delivery("id")?;
     client.retry_delivery("id")?;
     client.test_redaction(&json!({}))?;
     client.usage()?;
@@ -158,6 +160,7 @@ fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
         ("limit", "10"),
     ];
     all(client.alerts(&filters));
+    client.alert("id")?;
     client.acknowledge_alert("id")?;
     client.resolve_alert("id")?;
     Ok(())

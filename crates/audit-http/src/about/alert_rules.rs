@@ -36,6 +36,17 @@ pub(crate) fn list() -> About {
     }
 }
 
+pub(crate) fn get() -> About {
+    About {
+        description: "A built-in rule is returned with the settings of the project.",
+        path: id(),
+        outcome: "The rule.",
+        answers: &[Sample("example", RULE)],
+        is_additive: true,
+        ..About::new("get_alert_rule", Tag::Alerts, "Read one alert rule")
+    }
+}
+
 pub(crate) fn create() -> About {
     About {
         description: "Needs a paid plan. At most 100 custom rules of a project. Both limits are 403 \

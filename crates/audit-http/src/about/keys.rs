@@ -4,6 +4,15 @@ use super::{About, PathParameter, Sample, Tag};
 use crate::error_code::ErrorCode;
 use crate::schema::Uuid;
 
+const fn path(description: &'static str) -> PathParameter {
+    PathParameter {
+        description,
+        schema: |generator| generator.subschema_for::<Uuid>(),
+        example: "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
+        refusal: ErrorCode::NotFound,
+    }
+}
+
 pub(crate) fn create() -> About {
     About {
         description: "At most 1,000 keys of a project that are not revoked (403).",
@@ -44,16 +53,31 @@ pub(crate) fn list() -> About {
     }
 }
 
+pub(crate) fn get() -> About {
+    About {
+        description: "With a project key one of its project; with a master key one of the organization, which `project_id` \
+                      narrows. Revoked keys are found too.",
+        path: Some(path("The id of the key.")),
+        outcome: "The key, without its text.",
+        answers: &[Sample(
+            "example",
+            r#"{"key": {
+                "id": "fb564014-b5c8-4473-b4a9-6d488ed16ad3", "prefix": "pk_test_10EB", "type": "project",
+                "name": "ci", "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "environment": "test",
+                "lastUsedAt": null, "lastUsedFrom": null, "createdAt": "2026-01-15T10:30:00.862Z", "revokedAt": null,
+                "expiresAt": null, "scopes": ["events:write"], "networks": null
+            }}"#,
+        )],
+        is_additive: true,
+        ..About::new("get_key", Tag::Keys, "Read one project key")
+    }
+}
+
 pub(crate) fn rotate() -> About {
     About {
         description: "Creates a key with the same name, environment and limits, and expires the old one after \
                       `overlap` seconds, atomically. A key that expires is followed by one that is valid for as long.",
-        path: Some(PathParameter {
-            description: "The id of the old key.",
-            schema: |generator| generator.subschema_for::<Uuid>(),
-            example: "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
-            refusal: ErrorCode::NotFound,
-        }),
+        path: Some(path("The id of the old key.")),
         outcome: "The new key. It is not shown again.",
         answers: &[Sample(
             "example",
@@ -73,12 +97,7 @@ pub(crate) fn revoke() -> About {
         description: "Immediate and permanent, on every node. A project key revokes keys of its project, itself \
                       included; \
                       a master key any of the organization. A revoked key again: 200, and `revokedAt` stays as it was.",
-        path: Some(PathParameter {
-            description: "The id of the key.",
-            schema: |generator| generator.subschema_for::<Uuid>(),
-            example: "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
-            refusal: ErrorCode::NotFound,
-        }),
+        path: Some(path("The id of the key.")),
         outcome: "The key is revoked.",
         answers: &[Sample("example", r#"{"revoked": true}"#)],
         ..About::new("revoke_key", Tag::Keys, "Revoke a project key")

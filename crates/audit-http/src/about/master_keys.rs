@@ -53,6 +53,24 @@ pub(crate) fn list() -> About {
     }
 }
 
+pub(crate) fn get() -> About {
+    About {
+        description: "One of the organization. Revoked keys are found too.",
+        path: Some(path("The id of the key.")),
+        outcome: "The key, without its text.",
+        answers: &[Sample(
+            "example",
+            r#"{"master_key": {
+                "id": "a37c4a5d-3b8e-4a0e-8f52-93a3a7f0f7a4", "prefix": "mk_10EBnotar", "name": "terraform",
+                "lastUsedAt": null, "lastUsedFrom": null, "createdAt": "2026-01-15T10:30:00.947Z", "revokedAt": null,
+                "expiresAt": "2027-01-15T00:00:00.000Z", "scopes": ["admin", "alerts"], "networks": ["10.0.0.0/8"]
+            }}"#,
+        )],
+        is_additive: true,
+        ..About::new("get_master_key", Tag::Keys, "Read one master key")
+    }
+}
+
 pub(crate) fn rotate() -> About {
     About {
         description: "Creates a key with the same name and limits, and expires the old one after `overlap` seconds, \

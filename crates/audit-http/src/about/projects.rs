@@ -1,6 +1,12 @@
 //! `/api/v1/projects`.
 
-use super::{About, Sample, Tag};
+use super::{About, PathParameter, Sample, Tag};
+use crate::error_code::ErrorCode;
+use crate::schema::Uuid;
+
+const PROJECT: &str = r#"{"project": {
+    "id": "5b867afb-5c40-4553-9a5d-adba77d1c5ac", "name": "billing", "created_at": "2026-01-15T10:30:00.912Z"
+}}"#;
 
 pub(crate) fn create() -> About {
     About {
@@ -9,12 +15,7 @@ pub(crate) fn create() -> About {
                       deleted.",
         requests: &[Sample("example", r#"{"name": "billing"}"#)],
         outcome: "The project.",
-        answers: &[Sample(
-            "example",
-            r#"{"project": {
-                "id": "5b867afb-5c40-4553-9a5d-adba77d1c5ac", "name": "billing", "created_at": "2026-01-15T10:30:00.912Z"
-            }}"#,
-        )],
+        answers: &[Sample("example", PROJECT)],
         is_additive: true,
         ..About::new("create_project", Tag::Projects, "Create a project")
     }
@@ -32,5 +33,21 @@ pub(crate) fn list() -> About {
         )],
         is_additive: true,
         ..About::new("list_projects", Tag::Projects, "List projects")
+    }
+}
+
+pub(crate) fn get() -> About {
+    About {
+        description: "One of the organization.",
+        path: Some(PathParameter {
+            description: "The id of the project.",
+            schema: |generator| generator.subschema_for::<Uuid>(),
+            example: "5b867afb-5c40-4553-9a5d-adba77d1c5ac",
+            refusal: ErrorCode::NotFound,
+        }),
+        outcome: "The project.",
+        answers: &[Sample("example", PROJECT)],
+        is_additive: true,
+        ..About::new("get_project", Tag::Projects, "Read one project")
     }
 }

@@ -40,6 +40,17 @@ pub(crate) fn list() -> About {
     }
 }
 
+pub(crate) fn get() -> About {
+    About {
+        description: "A built-in rule is returned with the settings of the project.",
+        path: id(),
+        outcome: "The rule.",
+        answers: &[Sample("example", RULE)],
+        is_additive: true,
+        ..About::new("get_redaction_rule", Tag::Redaction, "Read one redaction rule")
+    }
+}
+
 pub(crate) fn create() -> About {
     About {
         description: "At most 100 custom rules of a project (403). Matching takes time linear in the text, whatever the \

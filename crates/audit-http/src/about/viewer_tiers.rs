@@ -13,6 +13,11 @@ fn name() -> Option<PathParameter> {
     })
 }
 
+const TIER: &str = r#"{"viewer_tier": {
+    "name": "logins", "categories": ["auth"], "actions": ["auth.*"],
+    "hidden_fields": ["actor.email", "metadata.*.ip"], "routes": ["event", "feed"], "created_at": "2026-01-15T10:30:00.968Z"
+}}"#;
+
 pub(crate) fn create() -> About {
     About {
         description: "At most 50 tiers of a project (403).",
@@ -22,13 +27,7 @@ pub(crate) fn create() -> About {
                 "routes": ["event", "feed"]}"#,
         )],
         outcome: "The tier.",
-        answers: &[Sample(
-            "example",
-            r#"{"viewer_tier": {
-                "name": "logins", "categories": ["auth"], "actions": ["auth.*"],
-                "hidden_fields": ["actor.email", "metadata.*.ip"], "routes": ["event", "feed"], "created_at": "2026-01-15T10:30:00.968Z"
-            }}"#,
-        )],
+        answers: &[Sample("example", TIER)],
         errors: &[ErrorCode::Conflict],
         is_additive: true,
         ..About::new("create_viewer_tier", Tag::Viewers, "Create a viewer tier")
@@ -50,6 +49,17 @@ pub(crate) fn list() -> About {
         )],
         is_additive: true,
         ..About::new("list_viewer_tiers", Tag::Viewers, "List viewer tiers")
+    }
+}
+
+pub(crate) fn get() -> About {
+    About {
+        description: "Its settings as they hold now, also for tokens that were issued before.",
+        path: name(),
+        outcome: "The tier.",
+        answers: &[Sample("example", TIER)],
+        is_additive: true,
+        ..About::new("get_viewer_tier", Tag::Viewers, "Read one viewer tier")
     }
 }
 

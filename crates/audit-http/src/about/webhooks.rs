@@ -34,6 +34,23 @@ pub(crate) fn list() -> About {
     }
 }
 
+pub(crate) fn get() -> About {
+    About {
+        description: "On every plan.",
+        path: id(),
+        outcome: "The webhook; its secret is redacted.",
+        answers: &[Sample(
+            "example",
+            r#"{"webhook": {
+                "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts", "enabled": true,
+                "secret": "whsec_****************[REDACTED]", "created_at": "2026-01-15T10:30:00.268Z"
+            }}"#,
+        )],
+        is_additive: true,
+        ..About::new("get_webhook", Tag::Webhooks, "Read one webhook")
+    }
+}
+
 pub(crate) fn create() -> About {
     About {
         description: "Needs a paid plan. At most 20 webhooks of a project (403 `forbidden`). Nothing is sent to the URL \

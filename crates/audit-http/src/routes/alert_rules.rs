@@ -218,6 +218,20 @@ pub(super) async fn list(
     }))
 }
 
+/// One rule.
+pub(super) async fn get(
+    caller: Caller<Keys<Alerts>>,
+    parameters: ProjectParameters,
+    id: web::Path<String>,
+) -> Result<Reply<OneRuleBody>, ApiError> {
+    let selection = parameters.read()?;
+    let id = id_in(&id)?;
+    let rule = caller.run(move |service, principal| service.alert_rule(&principal, selection, id));
+    Ok(Reply::ok(OneRuleBody {
+        rule: rule.await?.into(),
+    }))
+}
+
 /// Makes a custom rule.
 pub(super) async fn create(
     caller: Caller<Master<Alerts>>,

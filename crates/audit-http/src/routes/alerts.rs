@@ -148,6 +148,10 @@ impl Fielded for ChangeInput {
     }
 }
 
+fn id_in(path: &str) -> Result<AlertId, AppError> {
+    path.parse().map_err(|_| AppError::NotFound("alert"))
+}
+
 /// One page of alerts.
 pub(super) async fn list(
     caller: Caller<Keys<Alerts>>,
@@ -164,6 +168,20 @@ pub(super) async fn list(
     }))
 }
 
+/// One alert.
+pub(super) async fn get(
+    caller: Caller<Keys<Alerts>>,
+    parameters: ProjectParameters,
+    id: web::Path<String>,
+) -> Result<Reply<OneAlertBody>, ApiError> {
+    let selection = parameters.read()?;
+    let id = id_in(&id)?;
+    let alert = caller.run(move |service, principal| service.alert(&principal, selection, id));
+    Ok(Reply::ok(OneAlertBody {
+        alert: alert.await?.into(),
+    }))
+}
+
 /// Acknowledges or resolves an alert.
 pub(super) async fn change(
     caller: Caller<Keys<Alerts>>,
@@ -173,7 +191,7 @@ pub(super) async fn change(
 ) -> Result<Reply<OneAlertBody>, ApiError> {
     let selection = parameters.read()?;
     let action = body.read(caller.room()).await?;
-    let id: AlertId = id.parse().map_err(|_| AppError::NotFound("alert"))?;
+    let id = id_in(&id)?;
     let alert = caller
         .run(move |service, principal| service.change_alert(&principal, selection, id, action))
         .await?;

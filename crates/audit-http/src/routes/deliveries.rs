@@ -143,6 +143,10 @@ impl Fielded for DeliveriesQuery {
     }
 }
 
+fn delivery_in(path: &str) -> Result<DeliveryId, AppError> {
+    path.parse().map_err(|_| AppError::NotFound("delivery"))
+}
+
 /// One page of the deliveries to a webhook.
 pub(super) async fn list(
     caller: Caller<Master<Alerts>>,
@@ -158,6 +162,20 @@ pub(super) async fn list(
         has_more: answer.cursor.is_some(),
         deliveries: answer.deliveries.into_iter().map(DeliveryBody::from).collect(),
         cursor: answer.cursor,
+    }))
+}
+
+/// One delivery.
+pub(super) async fn get(
+    caller: Caller<Master<Alerts>>,
+    parameters: ProjectParameters,
+    id: web::Path<String>,
+) -> Result<Reply<OneDeliveryBody>, ApiError> {
+    let selection = parameters.read()?;
+    let id = delivery_in(&id)?;
+    let delivery = caller.run(move |service, master| service.delivery(&master, selection, id));
+    Ok(Reply::ok(OneDeliveryBody {
+        delivery: delivery.await?.into(),
     }))
 }
 
@@ -182,7 +200,7 @@ pub(super) async fn retry(
     id: web::Path<String>,
 ) -> Result<Reply<OneDeliveryBody, Accepted>, ApiError> {
     let selection = parameters.read()?;
-    let id: DeliveryId = id.parse().map_err(|_| AppError::NotFound("delivery"))?;
+    let id = delivery_in(&id)?;
     let retried = caller.run(move |service, master| service.retry_delivery(&master, selection, id));
     Ok(Reply::accepted(OneDeliveryBody {
         delivery: retried.await?.into(),

@@ -130,6 +130,12 @@ struct KeyBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KeyResult")]
+pub(super) struct OneKeyBody {
+    key: KeyBody,
+}
+
+#[derive(Serialize, JsonSchema)]
 #[schemars(rename = "KeyList")]
 pub(super) struct KeysBody {
     keys: Vec<KeyBody>,
@@ -283,6 +289,21 @@ pub(super) async fn list(
     Ok(Reply::ok(KeysBody {
         keys: keys.into_iter().filter_map(KeyBody::of).collect(),
     }))
+}
+
+/// One project key.
+pub(super) async fn get(
+    caller: Caller<Keys>,
+    parameters: ProjectParameters,
+    id: web::Path<String>,
+) -> Result<Reply<OneKeyBody>, ApiError> {
+    let selection = parameters.read()?;
+    let id = id_in(&id)?;
+    let key = caller
+        .run_at_home(move |service, principal| service.key(&principal, selection.project_id, id))
+        .await?;
+    let key = KeyBody::of(key).ok_or(AppError::NotFound("key"))?;
+    Ok(Reply::ok(OneKeyBody { key }))
 }
 
 /// Replaces a project key.

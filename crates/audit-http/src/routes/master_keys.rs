@@ -66,6 +66,12 @@ struct MasterKeyBody {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MasterKeyResult")]
+pub(super) struct OneMasterKeyBody {
+    master_key: MasterKeyBody,
+}
+
+#[derive(Serialize, JsonSchema)]
 #[schemars(rename = "MasterKeyList")]
 pub(super) struct MasterKeysBody {
     master_keys: Vec<MasterKeyBody>,
@@ -136,6 +142,22 @@ pub(super) async fn list(
     let keys = caller.run_at_home(move |service, master| service.master_keys(master.organization_id));
     Ok(Reply::ok(MasterKeysBody {
         master_keys: keys.await?.into_iter().map(MasterKeyBody::from).collect(),
+    }))
+}
+
+/// One master key.
+pub(super) async fn get(
+    caller: Caller<Master>,
+    parameters: NoParameters,
+    id: web::Path<String>,
+) -> Result<Reply<OneMasterKeyBody>, ApiError> {
+    parameters.refuse()?;
+    let id = id_in(&id)?;
+    let key = caller.run_at_home(move |service, master| {
+        service.master_key(KeyManager::Holder(&Principal::Master(master)), id)
+    });
+    Ok(Reply::ok(OneMasterKeyBody {
+        master_key: key.await?.into(),
     }))
 }
 

@@ -5,7 +5,8 @@ use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters};
 use crate::reply::{Created, Reply};
 use crate::schema::{NameText, Time, Uuid};
-use audit_app::{Project, Requester};
+use actix_web::web;
+use audit_app::{AppError, Project, Requester};
 use audit_auth::Master;
 use audit_domain::{Fields, Name, ProjectId};
 use schemars::JsonSchema;
@@ -91,5 +92,19 @@ pub(super) async fn list(
         .await?;
     Ok(Reply::ok(ProjectsBody {
         projects: projects.into_iter().map(ProjectBody::from).collect(),
+    }))
+}
+
+/// One project.
+pub(super) async fn get(
+    caller: Caller<Master>,
+    parameters: NoParameters,
+    id: web::Path<String>,
+) -> Result<Reply<OneProjectBody>, ApiError> {
+    parameters.refuse()?;
+    let id: ProjectId = id.parse().map_err(|_| AppError::NotFound("project"))?;
+    let project = caller.run_at_home(move |service, master| service.project(&master, id));
+    Ok(Reply::ok(OneProjectBody {
+        project: project.await?.into(),
     }))
 }

@@ -321,6 +321,20 @@ pub(super) async fn list(
     }))
 }
 
+/// One rule.
+pub(super) async fn get(
+    caller: Caller<Keys>,
+    parameters: ProjectParameters,
+    id: web::Path<String>,
+) -> Result<Reply<OneRuleBody>, ApiError> {
+    let selection = parameters.read()?;
+    let id = id.into_inner();
+    let rule = caller.run(move |service, principal| service.redaction_rule(&principal, selection, &id));
+    Ok(Reply::ok(OneRuleBody {
+        rule: rule.await?.into(),
+    }))
+}
+
 /// Makes a custom rule.
 pub(super) async fn create(
     caller: Caller<Master>,

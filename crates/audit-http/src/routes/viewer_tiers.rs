@@ -201,6 +201,20 @@ pub(super) async fn list(
     }))
 }
 
+/// One tier.
+pub(super) async fn get(
+    caller: Caller<Master>,
+    parameters: ProjectParameters,
+    name: web::Path<String>,
+) -> Result<Reply<OneTierBody>, ApiError> {
+    let selection = parameters.read()?;
+    let name = name_in(&name)?;
+    let tier = caller.run(move |service, master| service.viewer_tier(&master, selection, &name));
+    Ok(Reply::ok(OneTierBody {
+        viewer_tier: tier.await?.into(),
+    }))
+}
+
 /// Changes a tier.
 pub(super) async fn change(
     caller: Caller<Master>,

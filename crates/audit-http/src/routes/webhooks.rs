@@ -133,6 +133,18 @@ pub(super) async fn list(
     }))
 }
 
+/// One webhook.
+pub(super) async fn get(
+    caller: Caller<Master<Alerts>>,
+    parameters: ProjectParameters,
+    id: web::Path<String>,
+) -> Result<Reply<OneWebhookBody>, ApiError> {
+    let selection = parameters.read()?;
+    let id = id_in(&id)?;
+    let webhook = caller.run(move |service, master| service.webhook(&master, selection, id));
+    Ok(Reply::ok(webhook.await?.into()))
+}
+
 /// Creates a webhook. Only this response and that of a rotation show its secret.
 pub(super) async fn create(
     caller: Caller<Master<Alerts>>,

@@ -63,6 +63,8 @@ fn a_delivery_is_logged_with_its_attempts(database: DatabaseKind) {
         }],
     });
     assert_eq!(delivery, expected);
+    let path = format!("/alerts/deliveries/{}", ids(std::slice::from_ref(&delivery))[0]);
+    assert_eq!(subscription.master.one(&path, "delivery"), delivery);
     assert!(is_time(&delivery["created_at"]) && is_time(&delivery["finished_at"]));
     assert!(is_time(&attempts[0]["started_at"]), "{delivery}");
     assert!(
@@ -278,17 +280,21 @@ fn a_delivery_that_does_not_exist_is_not_found(database: DatabaseKind) {
     let subscription = Subscription::fresh(database);
     let delivered = deliver(&subscription, 1).remove(0);
     let id = ids(std::slice::from_ref(&delivered))[0].to_owned();
-    let path = |id: &str| format!("/alerts/deliveries/{id}/retry");
+    let assert_not_found = |id: &str| {
+        let path = format!("/alerts/deliveries/{id}");
+        let retry = subscription.master.post(&format!("{path}/retry"));
+        for request in [subscription.master.get(&path), retry] {
+            request.send().expect_error(404, "not_found");
+        }
+    };
     let unknown = format!("whd_{}", "0".repeat(id.len() - 4));
     for id in [unknown.as_str(), "whd_", "nonsense", &id[4..], &id.to_lowercase()] {
-        let answer = subscription.master.post(&path(id)).send();
-        answer.expect_error(404, "not_found");
+        assert_not_found(id);
     }
     let webhook = format!(
         "/alerts/webhooks/{}",
         subscription.webhook["id"].as_str().expect("an id")
     );
     subscription.master.delete(&webhook).send().expect_status(200);
-    let answer = subscription.master.post(&path(&id)).send();
-    answer.expect_error(404, "not_found");
+    assert_not_found(&id);
 }

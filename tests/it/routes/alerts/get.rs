@@ -1,4 +1,4 @@
-//! Reading alerts: `GET /alerts`.
+//! Reading alerts: `GET /alerts` and `GET /alerts/:id`.
 
 use audit_tests::{Client, DatabaseKind, Organization, alert_rule, door_opened, on_both_databases};
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ on_both_databases! {
     every_wrong_parameter_is_named,
     alerts_of_another_project_are_not_seen,
     each_environment_sees_its_own_alerts,
-    one_alert_cannot_be_read_alone,
+    one_alert_is_read_by_its_id,
 }
 
 fn an_alert_has_the_documented_members(database: DatabaseKind) {
@@ -362,19 +362,22 @@ fn each_environment_sees_its_own_alerts(database: DatabaseKind) {
     assert!(!answer.body().to_string().contains("test-actor"), "{answer:?}");
 }
 
-fn one_alert_cannot_be_read_alone(database: DatabaseKind) {
+fn one_alert_is_read_by_its_id(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     organization.create_alert_rule(alert_rule(json!({})));
     let alert = organization.raise_alert();
     let path = format!("/alerts/{}", text(&alert, "id"));
-    let answer = organization.project().get(&path).send();
-    let answer = answer.expect_error(405, "method_not_allowed");
-    assert!(
-        answer
-            .header("allow")
-            .is_some_and(|allow| allow.contains("PATCH")),
-        "{answer:?}"
-    );
-    let answer = organization.project().delete("/alerts").send();
-    answer.expect_error(405, "method_not_allowed");
+    let (project, master) = (organization.project(), organization.master());
+    assert_eq!(project.one(&path, "alert"), alert);
+    let acknowledged = project.move_alert(&alert, "acknowledged");
+    assert_eq!(master.one(&path, "alert"), acknowledged);
+    let unknown = format!("/alerts/alt_{}", "0".repeat(26));
+    for path in [unknown.as_str(), "/alerts/nonsense", "/alerts/deliveries"] {
+        project.get(path).send().expect_error(404, "not_found");
+    }
+    let in_test = master.get(&path).query("environment", "test");
+    in_test.send().expect_error(404, "not_found");
+    for stranger in [organization.test(), Organization::fresh(database).master()] {
+        stranger.get(&path).send().expect_error(404, "not_found");
+    }
 }

@@ -56,6 +56,7 @@ on_both_databases! {
     an_empty_change_changes_nothing,
     a_built_in_rule_can_be_disabled_and_cooled_down_differently,
     a_built_in_rule_cannot_be_changed_otherwise_or_deleted,
+    each_rule_is_read_by_its_id,
     a_deleted_rule_is_gone,
     a_rule_that_does_not_exist_is_not_found,
     a_rule_belongs_to_one_project_and_both_of_its_environments,
@@ -204,6 +205,15 @@ fn a_built_in_rule_cannot_be_changed_otherwise_or_deleted(database: DatabaseKind
     assert_eq!(organization.project().alert_rules(), before);
 }
 
+fn each_rule_is_read_by_its_id(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    organization.create_alert_rule(alert_rule(json!({})));
+    organization.change_alert_rule("auth_brute_force", json!({"enabled": false}));
+    for rule in organization.project().alert_rules() {
+        assert_eq!(organization.project().one(&path_of(&rule), "rule"), rule);
+    }
+}
+
 fn a_deleted_rule_is_gone(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let (rule, other) = (
@@ -236,6 +246,7 @@ fn a_rule_that_does_not_exist_is_not_found(database: DatabaseKind) {
         id_of(&foreign),
     ] {
         let path = format!("/alerts/rules/{id}");
+        master.get(&path).send().expect_error(404, "not_found");
         master
             .patch(&path)
             .json(json!({"enabled": true}))
@@ -263,6 +274,10 @@ fn a_rule_belongs_to_one_project_and_both_of_its_environments(database: Database
     in_other
         .patch(&path_of(&rule))
         .json(change.clone())
+        .send()
+        .expect_error(404, "not_found");
+    in_other
+        .get(&path_of(&rule))
         .send()
         .expect_error(404, "not_found");
     in_other

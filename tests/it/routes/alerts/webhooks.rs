@@ -103,6 +103,10 @@ fn webhooks_are_listed_with_redacted_secrets(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     assert_eq!(listed(&organization).len(), 0);
     let created = [(); 3].map(|()| organization.create_webhook(URL));
+    for webhook in listed(&organization) {
+        let one = organization.master().one(&path_of(&webhook), "webhook");
+        assert_eq!(one, webhook);
+    }
     let text = json!(listed(&organization)).to_string();
     for webhook in &created {
         let secret = webhook["secret"].as_str().expect("a secret");
@@ -201,6 +205,7 @@ fn a_webhook_that_does_not_exist_is_not_found(database: DatabaseKind) {
     ] {
         let path = format!("/alerts/webhooks/{id}");
         let requests = [
+            master.get(&path),
             master.patch(&path).json(json!({"enabled": false})),
             master.delete(&path),
             master.get(&format!("{path}/deliveries")),
@@ -228,6 +233,7 @@ fn a_webhook_belongs_to_one_project(database: DatabaseKind) {
     let in_other = organization.master().with_header("x-project-id", &other);
     let in_default = organization.master().with_header("x-project-id", &default);
     for request in [
+        in_other.get(&path_of(&webhook)),
         in_other.patch(&path_of(&webhook)).json(json!({"enabled": false})),
         in_other.delete(&path_of(&webhook)),
         in_other.post(&format!("{}/test", path_of(&webhook))),
@@ -245,15 +251,11 @@ fn a_webhook_belongs_to_one_project(database: DatabaseKind) {
     assert_eq!(list(&[("project_id", &default), ("environment", "test")]), 1);
     organization.raise_alert();
     let delivery = in_default.only_delivery(&webhook);
-    let path = format!(
-        "/alerts/deliveries/{}/retry",
-        delivery["id"].as_str().expect("an id")
-    );
-    in_other.post(&path).send().expect_error(404, "not_found");
-    Organization::fresh(database)
-        .master()
-        .post(&path)
-        .send()
-        .expect_error(404, "not_found");
+    let path = format!("/alerts/deliveries/{}", id_of(&delivery));
+    let retry = format!("{path}/retry");
+    for stranger in [in_other, Organization::fresh(database).master()] {
+        stranger.get(&path).send().expect_error(404, "not_found");
+        stranger.post(&retry).send().expect_error(404, "not_found");
+    }
     in_default.retry_delivery(&delivery);
 }

@@ -93,6 +93,10 @@ fn a_created_rule_is_answered_and_listed(database: DatabaseKind) {
     assert_eq!(listed.len(), 10);
     assert_eq!(listed[id_of(&pattern)], pattern);
     assert_eq!(listed[id_of(&fields)], fields);
+    for (id, rule) in listed {
+        let path = format!("/redaction/rules/{id}");
+        assert_eq!(organization.project().one(&path, "rule"), rule);
+    }
 }
 
 fn every_fault_of_a_new_rule_is_named(database: DatabaseKind) {
@@ -274,6 +278,7 @@ fn a_rule_that_does_not_exist_is_not_found(database: DatabaseKind) {
         id_of(&foreign),
     ] {
         let path = format!("/redaction/rules/{id}");
+        master.get(&path).send().expect_error(404, "not_found");
         master
             .put(&path)
             .json(json!({"enabled": true}))

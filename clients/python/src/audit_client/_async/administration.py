@@ -34,6 +34,11 @@ class AsyncProjects:
         """The projects of the organization, oldest first."""
         return cast("List[Project]", (await self._transport.send(call("GET", "/projects"), json_of))["projects"])
 
+    async def get(self, project_id: str) -> Project:
+        """One project."""
+        request = call("GET", f"/projects/{segment(project_id)}")
+        return cast(Project, (await self._transport.send(request, json_of))["project"])
+
     async def create(self, name: str) -> Project:
         """A project without keys."""
         request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
@@ -53,6 +58,10 @@ class AsyncKeys:
     async def list(self) -> "List[KeyInfo]":
         """The keys of the project, or with a master key of the organization."""
         return cast("List[KeyInfo]", (await self._transport.send(call("GET", "/keys"), json_of))["keys"])
+
+    async def get(self, key_id: str) -> KeyInfo:
+        """One key."""
+        return cast(KeyInfo, (await self._transport.send(call("GET", f"/keys/{segment(key_id)}"), json_of))["key"])
 
     async def create(
         self,
@@ -97,6 +106,11 @@ class AsyncMasterKeys:
         """The master keys of the organization."""
         return cast("List[KeyInfo]", (await self._transport.send(call("GET", "/master-keys"), json_of))["master_keys"])
 
+    async def get(self, key_id: str) -> KeyInfo:
+        """One master key."""
+        request = call("GET", f"/master-keys/{segment(key_id)}")
+        return cast(KeyInfo, (await self._transport.send(request, json_of))["master_key"])
+
     async def create(
         self,
         *,
@@ -130,6 +144,11 @@ class AsyncRedactionRules:
     async def list(self) -> "List[RedactionRule]":
         """The built-in rules, then the custom ones."""
         return cast("List[RedactionRule]", (await self._transport.send(call("GET", "/redaction/rules"), json_of))["rules"])
+
+    async def get(self, rule_id: str) -> RedactionRule:
+        """One rule."""
+        request = call("GET", f"/redaction/rules/{segment(rule_id)}")
+        return cast(RedactionRule, (await self._transport.send(request, json_of))["rule"])
 
     async def create(
         self,
@@ -218,6 +237,11 @@ class AsyncViewerTiers:
     async def list(self) -> "List[ViewerTier]":
         """All tiers of the project."""
         return cast("List[ViewerTier]", (await self._transport.send(call("GET", "/viewer-tiers"), json_of))["viewer_tiers"])
+
+    async def get(self, name: str) -> ViewerTier:
+        """One tier."""
+        request = call("GET", f"/viewer-tiers/{segment(name)}")
+        return cast(ViewerTier, (await self._transport.send(request, json_of))["viewer_tier"])
 
     async def create(
         self,

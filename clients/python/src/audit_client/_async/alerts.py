@@ -54,6 +54,11 @@ class AsyncAlerts:
             if cursor is None:
                 return
 
+    async def get(self, alert_id: str) -> Alert:
+        """One alert."""
+        request = call("GET", f"/alerts/{segment(alert_id)}", in_environment=True)
+        return cast(Alert, (await self._transport.send(request, json_of))["alert"])
+
     async def acknowledge(self, alert_id: str) -> Alert:
         """Marks the alert as acknowledged."""
         return await self._move(alert_id, "acknowledged")
@@ -76,6 +81,11 @@ class AsyncAlertRules:
     async def list(self) -> "List[AlertRule]":
         """The built-in rules, then the custom ones."""
         return cast("List[AlertRule]", (await self._transport.send(call("GET", "/alerts/rules"), json_of))["rules"])
+
+    async def get(self, rule_id: str) -> AlertRule:
+        """One rule."""
+        request = call("GET", f"/alerts/rules/{segment(rule_id)}")
+        return cast(AlertRule, (await self._transport.send(request, json_of))["rule"])
 
     async def create(
         self,
@@ -145,6 +155,11 @@ class AsyncWebhooks:
         """All webhooks, with hidden secrets."""
         return cast("List[Webhook]", (await self._transport.send(call("GET", "/alerts/webhooks"), json_of))["webhooks"])
 
+    async def get(self, webhook_id: str) -> Webhook:
+        """One webhook, with a hidden secret."""
+        request = call("GET", f"/alerts/webhooks/{segment(webhook_id)}")
+        return cast(Webhook, (await self._transport.send(request, json_of))["webhook"])
+
     async def create(self, *, url: str, enabled: Optional[bool] = None) -> Webhook:
         """A webhook, with its secret. Keep it: no other response shows it. Paid plan."""
         request = call("POST", "/alerts/webhooks", body={"url": url, "enabled": enabled}, is_idempotent=False)
@@ -179,6 +194,11 @@ class AsyncWebhooks:
             cursor = page["cursor"]
             if cursor is None:
                 return
+
+    async def delivery(self, delivery_id: str) -> WebhookDelivery:
+        """One delivery, with its attempts."""
+        request = call("GET", f"/alerts/deliveries/{segment(delivery_id)}")
+        return cast(WebhookDelivery, (await self._transport.send(request, json_of))["delivery"])
 
     async def retry(self, delivery_id: str) -> WebhookDelivery:
         """Attempts a delivery at once. Paid plan."""

@@ -35,6 +35,11 @@ class Projects:
         """The projects of the organization, oldest first."""
         return cast("List[Project]", (self._transport.send(call("GET", "/projects"), json_of))["projects"])
 
+    def get(self, project_id: str) -> Project:
+        """One project."""
+        request = call("GET", f"/projects/{segment(project_id)}")
+        return cast(Project, (self._transport.send(request, json_of))["project"])
+
     def create(self, name: str) -> Project:
         """A project without keys."""
         request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
@@ -54,6 +59,10 @@ class Keys:
     def list(self) -> "List[KeyInfo]":
         """The keys of the project, or with a master key of the organization."""
         return cast("List[KeyInfo]", (self._transport.send(call("GET", "/keys"), json_of))["keys"])
+
+    def get(self, key_id: str) -> KeyInfo:
+        """One key."""
+        return cast(KeyInfo, (self._transport.send(call("GET", f"/keys/{segment(key_id)}"), json_of))["key"])
 
     def create(
         self,
@@ -98,6 +107,11 @@ class MasterKeys:
         """The master keys of the organization."""
         return cast("List[KeyInfo]", (self._transport.send(call("GET", "/master-keys"), json_of))["master_keys"])
 
+    def get(self, key_id: str) -> KeyInfo:
+        """One master key."""
+        request = call("GET", f"/master-keys/{segment(key_id)}")
+        return cast(KeyInfo, (self._transport.send(request, json_of))["master_key"])
+
     def create(
         self,
         *,
@@ -131,6 +145,11 @@ class RedactionRules:
     def list(self) -> "List[RedactionRule]":
         """The built-in rules, then the custom ones."""
         return cast("List[RedactionRule]", (self._transport.send(call("GET", "/redaction/rules"), json_of))["rules"])
+
+    def get(self, rule_id: str) -> RedactionRule:
+        """One rule."""
+        request = call("GET", f"/redaction/rules/{segment(rule_id)}")
+        return cast(RedactionRule, (self._transport.send(request, json_of))["rule"])
 
     def create(
         self,
@@ -219,6 +238,11 @@ class ViewerTiers:
     def list(self) -> "List[ViewerTier]":
         """All tiers of the project."""
         return cast("List[ViewerTier]", (self._transport.send(call("GET", "/viewer-tiers"), json_of))["viewer_tiers"])
+
+    def get(self, name: str) -> ViewerTier:
+        """One tier."""
+        request = call("GET", f"/viewer-tiers/{segment(name)}")
+        return cast(ViewerTier, (self._transport.send(request, json_of))["viewer_tier"])
 
     def create(
         self,

@@ -55,6 +55,11 @@ class Alerts:
             if cursor is None:
                 return
 
+    def get(self, alert_id: str) -> Alert:
+        """One alert."""
+        request = call("GET", f"/alerts/{segment(alert_id)}", in_environment=True)
+        return cast(Alert, (self._transport.send(request, json_of))["alert"])
+
     def acknowledge(self, alert_id: str) -> Alert:
         """Marks the alert as acknowledged."""
         return self._move(alert_id, "acknowledged")
@@ -77,6 +82,11 @@ class AlertRules:
     def list(self) -> "List[AlertRule]":
         """The built-in rules, then the custom ones."""
         return cast("List[AlertRule]", (self._transport.send(call("GET", "/alerts/rules"), json_of))["rules"])
+
+    def get(self, rule_id: str) -> AlertRule:
+        """One rule."""
+        request = call("GET", f"/alerts/rules/{segment(rule_id)}")
+        return cast(AlertRule, (self._transport.send(request, json_of))["rule"])
 
     def create(
         self,
@@ -146,6 +156,11 @@ class Webhooks:
         """All webhooks, with hidden secrets."""
         return cast("List[Webhook]", (self._transport.send(call("GET", "/alerts/webhooks"), json_of))["webhooks"])
 
+    def get(self, webhook_id: str) -> Webhook:
+        """One webhook, with a hidden secret."""
+        request = call("GET", f"/alerts/webhooks/{segment(webhook_id)}")
+        return cast(Webhook, (self._transport.send(request, json_of))["webhook"])
+
     def create(self, *, url: str, enabled: Optional[bool] = None) -> Webhook:
         """A webhook, with its secret. Keep it: no other response shows it. Paid plan."""
         request = call("POST", "/alerts/webhooks", body={"url": url, "enabled": enabled}, is_idempotent=False)
@@ -180,6 +195,11 @@ class Webhooks:
             cursor = page["cursor"]
             if cursor is None:
                 return
+
+    def delivery(self, delivery_id: str) -> WebhookDelivery:
+        """One delivery, with its attempts."""
+        request = call("GET", f"/alerts/deliveries/{segment(delivery_id)}")
+        return cast(WebhookDelivery, (self._transport.send(request, json_of))["delivery"])
 
     def retry(self, delivery_id: str) -> WebhookDelivery:
         """Attempts a delivery at once. Paid plan."""
