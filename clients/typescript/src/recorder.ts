@@ -49,6 +49,8 @@ export interface RecorderStats {
 
 /** Milliseconds that `flush` and `close` take at most, unless the caller says otherwise. */
 export const FLUSH_DEADLINE_MS = 30_000;
+/** The longest pause after a failed send while the client is being closed: it has little time left. */
+const CLOSING_PAUSE_MS_MAX = 2000;
 /** The longest timer of JavaScript. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -310,14 +312,15 @@ export class Recorder {
       return;
     }
     const told = this.#transport.toldMs(error);
-    const wait = this.#transport.pauseMs(this.#failures, error);
+    const pause = this.#transport.pauseMs(this.#failures, error);
+    const wait = this.#isClosed ? Math.max(told, Math.min(pause, CLOSING_PAUSE_MS_MAX)) : pause;
     this.#notBefore = Date.now() + told;
     this.#notify();
     await sleep(told, this.#abort.signal);
-    const pause = new AbortController();
-    this.#wake = () => pause.abort();
+    const rest = new AbortController();
+    this.#wake = () => rest.abort();
     if (!this.#abort.signal.aborted) {
-      await sleep(wait - told, pause.signal);
+      await sleep(wait - told, rest.signal);
     }
     this.#wake = undefined;
   }

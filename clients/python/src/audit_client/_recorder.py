@@ -21,6 +21,8 @@ LOGGER = logging.getLogger("audit_client")
 #: What an exiting interpreter waits for events of a client that was not closed.
 EXIT_SECONDS_MAX = 5.0
 THREAD_NAME = "audit-client"
+#: The longest pause after a failed send while the client is being closed: it has little time left.
+CLOSING_PAUSE_SECONDS_MAX = 2.0
 
 Overflow = Literal["block", "drop_newest", "error"]
 
@@ -327,6 +329,8 @@ class Recorder:
                 self.failing_since = now
             self.failed_sends += 1
             seconds = retry.pause(self.failed_sends, error)
+            if self.is_closing:
+                seconds = max(min(seconds, CLOSING_PAUSE_SECONDS_MAX), retry.told(error))
             self.paused_until, self.not_before = now + seconds, now + retry.told(error)
             pending = self.buffer.pending()
             self.changed.notify_all()

@@ -11,6 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The longest pause after a failed send while the client is being closed: it has little time left.
+const CLOSING_PAUSE_MAX: Duration = Duration::from_secs(2);
+
 impl Recorder {
     /// Starts the thread, unless it runs.
     pub(super) fn start_thread(self: &Arc<Self>, state: &mut State) {
@@ -115,7 +118,10 @@ impl Recorder {
         }
         state.failed_sends += 1;
         let retry = &self.transport.retry;
-        let wait = retry.pause(state.failed_sends, error, u64::from_le_bytes(ambient::random()));
+        let mut wait = retry.pause(state.failed_sends, error, u64::from_le_bytes(ambient::random()));
+        if state.is_closing {
+            wait = wait.min(CLOSING_PAUSE_MAX).max(retry.told(error));
+        }
         state.paused_until = Some(now + wait);
         state.not_before = now + retry.told(error);
         self.changed.notify_all();
