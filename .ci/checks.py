@@ -35,7 +35,10 @@ BY_SOURCES = {
         *(".github/", "deploy/", "migrations/freeze", "tests/drills/upgrade-from-tag"),
     ),
     "openapi": ("tests/schemathesis.sh", "tests/schemathesis_hooks.py", "tests/requirements-schemathesis.txt"),
-    "operations": ("docs/operations.md", "tests/deployment/", "tests/operations/"),
+    "operations": (
+        *("README.md", "docs/alerts.md", "docs/backup.md", "docs/operations.md", "docs/webhooks.md", "docs/examples/webhook-receiver/"),
+        *("tests/deployment/", "tests/guides/", "tests/operations/"),
+    ),
     "postgres-versions": ("tests/postgres-versions",),
     "generated-clients": ("clients/generated/",),
     "python-client": ("clients/conformance/", "clients/python/"),

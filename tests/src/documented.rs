@@ -2,7 +2,7 @@
 
 use crate::cluster::program_directory;
 use crate::edge::environment;
-use crate::server::{program, shared_head_key};
+use crate::server::{give_head_key, program};
 use std::path::Path;
 use std::process::Command;
 
@@ -20,7 +20,8 @@ fn blocks(document: &str, heading: &str) -> Vec<String> {
 
 /// Runs a block of shell commands of a document, with these variables, executed by this command. Returns what it printed.
 ///
-/// The programs of this project and of PostgreSQL are in its `PATH`.
+/// The programs of this project and of PostgreSQL are in its `PATH`. It has the head key that all processes share, unless the variables
+/// give another one or, with an empty text, none.
 pub fn run_documented(
     document: &str,
     heading: &str,
@@ -42,10 +43,12 @@ pub fn run_documented(
     let path = environment("PATH").unwrap_or_default();
     let postgres = program_directory().unwrap_or_default();
     let path = format!("{}:{postgres}:{path}", own.display());
-    command
-        .env("PATH", path)
-        .env("AUDIT_HEAD_KEY_FILE", shared_head_key())
-        .envs(variables.iter().copied());
+    let variables = variables.iter();
+    let mut variables: Vec<_> = variables
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    give_head_key(&mut variables);
+    command.env("PATH", path).envs(variables);
     let output = command.output().expect("run a shell");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(

@@ -256,7 +256,7 @@ pub fn shared_head_key() -> &'static str {
 }
 
 /// The same head key for all processes, unless they are given another one; an empty variable gives none.
-fn give_head_key(environment: &mut Vec<(String, String)>) {
+pub(crate) fn give_head_key(environment: &mut Vec<(String, String)>) {
     const NAME: &str = "AUDIT_HEAD_KEY_FILE";
     if environment.iter().any(|(name, _)| name == NAME) {
         environment.retain(|(name, value)| name != NAME || !value.is_empty());

@@ -110,7 +110,7 @@ fn first_start(new: &NewOrganization, server: &str) -> String {
          Store an event:\n\n  \
          curl -sS {server}/api/v1/events -H 'Authorization: Bearer {}' -H 'Content-Type: application/json' \
          -d '{{\"action\":\"user.created\",\"category\":\"mutation\",\"tenant_id\":\"acme\",\"actor\":{{\"id\":\"user_1\",\"type\":\"user\",\"email\":\"jane@example.com\"}}}}'\n\n\
-         Read it back:\n\n  \
+         Read it back, with the service's own events (tenant audit-server):\n\n  \
          curl -sS {server}/api/v1/events -H 'Authorization: Bearer {}'\n\n",
         describe(new),
         new.project_key.as_str(),

@@ -3,7 +3,7 @@
     AUDIT_URL=http://127.0.0.1:8080 AUDIT_KEY=vt_… python verify_tenant.py "$(cat key.txt)"
 
 The credential is a viewer token of the customer. The key is that of the deployment (`audit-server log key`), which the customer got
-over another channel. Needs `pip install 'audit-server-client[verify]'`.
+over another channel. Needs the extra `verify` of the client.
 """
 
 import os

@@ -15,14 +15,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .spool(Spool::new("audit-spool"))
         .build()?;
     let actor = ("user_1", ActorType::User);
-    let event = NewEvent::builder("user.role.updated", Category::Admin, "acme", actor)
+    let event = NewEvent::builder("user.role.updated", Category::Admin, "initech", actor)
         .actor_name("Jane Doe")
         .target("user_2", "user")
         .change("role", "member", "admin")
         .build()?;
     audit.record(event)?;
     println!("stored: {}", audit.flush(Duration::from_secs(30)));
-    for event in audit.events(EventQuery::new().tenant_id("acme").action("user.role.updated")) {
+    for event in audit.events(EventQuery::new().tenant_id("initech").action("user.role.updated")) {
         let event = event?;
         println!("{} by {}", event["action"], event["actor"]["name"]);
     }

@@ -1,4 +1,5 @@
-// The viewer in an application with React. `npm install audit-log-viewer react react-dom`; any bundler.
+// The viewer in an application with React. Needs `audit-log-viewer`, packed as
+// clients/viewer/README.md says, `react` and `react-dom`; any bundler.
 import { useState } from "react";
 import { createRoot } from "react-dom/client";
 import { AuditLogViewer } from "audit-log-viewer/react";

@@ -1,5 +1,6 @@
-// The viewer in an application with Vue. `npm install audit-log-viewer vue`; any bundler. In a template the element is written as in
-// HTML, and properties have `.prop`: <audit-log-viewer :base-url.prop="server" :token.prop="token" @audit-event-opened="onOpened" />.
+// The viewer in an application with Vue. Needs `audit-log-viewer`, packed as clients/viewer/README.md
+// says, and `vue`; any bundler. In a template the element is written as in HTML, and properties have `.prop`:
+// <audit-log-viewer :base-url.prop="server" :token.prop="token" @audit-event-opened="onOpened" />.
 // For templates, tell the compiler: isCustomElement: (tag) => tag === "audit-log-viewer".
 import { createApp, h, ref } from "vue";
 import "audit-log-viewer";

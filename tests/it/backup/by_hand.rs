@@ -3,12 +3,15 @@
 use super::{DOCUMENT, assert_restored, under_load};
 use crate::log::{STATE_DIRECTORY, store_events, text_of};
 use audit_tests::{
-    Database, DatabaseKind, Deadline, Organization, Server, command_line, command_line_on, run_documented,
-    start_command_line, temporary_directory,
+    Database, DatabaseKind, Deadline, Organization, Server, command_line, command_line_on, command_line_with,
+    run_documented, start_command_line, temporary_directory,
 };
 use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+/// A server that is set up as the guides say: its head key is a file beside its database.
+const AS_A_USER: [(&str, &str); 1] = [("AUDIT_HEAD_KEY_FILE", "")];
 
 /// Restores a backup to a new directory.
 pub(super) fn restore(backup: &Path) -> Database {
@@ -20,18 +23,25 @@ pub(super) fn restore(backup: &Path) -> Database {
 
 #[test]
 fn a_backup_under_load_has_every_event_that_was_acknowledged_before_and_stops_no_writer() {
-    let database = Database::create(DatabaseKind::Sqlite);
-    let server = Server::start(&database, &[]);
-    let organization = Organization::create(&server, "enterprise");
+    let data = temporary_directory("data-");
+    let database = Database::in_directory(data.clone());
+    let server = Server::start(&database, &AS_A_USER);
+    let organization = Organization::create_with(&server, "enterprise", &AS_A_USER);
     let directory = temporary_directory("backups-");
     let backup = directory.join("audit-backup.db");
+    let keys = temporary_directory("keys-");
+    let restored = temporary_directory("restored-").join("new");
+    let variables = [
+        AS_A_USER[0],
+        ("DATA", text_of(&data)),
+        ("BACKUPS", text_of(&directory)),
+        ("KEYS", text_of(&keys)),
+        ("RESTORED", text_of(&restored)),
+    ];
     let (before, all) = under_load(&organization.project(), |load| {
         let before = load.acknowledged();
-        let variables = [
-            ("BACKUPS", text_of(&directory)),
-            ("AUDIT_DATABASE_URL", database.url()),
-        ];
-        let printed = run_documented(DOCUMENT, "SQLite", 0, &variables, &[]);
+        let of_source = [&variables[..], &[("AUDIT_DATABASE_URL", database.url())]].concat();
+        let printed = run_documented(DOCUMENT, "SQLite", 0, &of_source, &[]);
         assert!(printed.contains("are verified against the logs"), "{printed}");
         load.wait_for_more(20);
         before
@@ -43,14 +53,18 @@ fn a_backup_under_load_has_every_event_that_was_acknowledged_before_and_stops_no
     assert_eq!(names, ["audit-backup.db"], "nothing is left beside it");
     let mode = backup.metadata().expect("a backup").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    let restored = temporary_directory("restored-");
-    let variables = [("BACKUPS", text_of(&directory)), ("RESTORED", text_of(&restored))];
-    let printed = run_documented(DOCUMENT, "Restoring", 0, &variables, &[]);
+    run_documented(DOCUMENT, "SQLite", 1, &variables, &[]);
+    run_documented(DOCUMENT, "Restoring", 0, &variables, &[]);
+    let printed = run_documented(DOCUMENT, "Restoring", 1, &variables, &[]);
     assert!(printed.contains("audit-server log new-name"), "{printed}");
-    assert_restored(&Database::in_directory(restored), &organization, &before, &all);
+    assert!(!printed.contains("does not have the head key"), "{printed}");
+    let restored = Database::in_directory(restored.clone());
+    assert_restored(&restored, &organization, &before, &all, &AS_A_USER);
+    run_documented(DOCUMENT, "Restoring", 2, &variables, &[]);
     // The source goes on, and its log is what it was.
     assert!(server.stop().exit == audit_tests::process::Exit::Code(0));
-    command_line_on(&database, &["log", "verify"]).success();
+    let verify = ["log", "verify", "--database-url", database.url()];
+    command_line_with(&verify, &AS_A_USER).success();
 }
 
 #[test]
@@ -110,8 +124,7 @@ fn a_restore_says_what_the_node_has_signed_since_and_which_key_it_lacks() {
         text_of(&memory),
     ];
     // Where the state file is, by the name that the database has there.
-    let printed =
-        audit_tests::command_line_with(&arguments, &[("AUDIT_HEAD_KEY_FILE", "/nonexistent")]).success();
+    let printed = command_line_with(&arguments, &[("AUDIT_HEAD_KEY_FILE", "/nonexistent")]).success();
     assert!(printed.contains("has signed more of 1 logs"), "{printed}");
     assert!(printed.contains("does not have the head key"), "{printed}");
     assert!(printed.contains("/nonexistent"), "{printed}");

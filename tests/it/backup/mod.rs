@@ -5,7 +5,7 @@ mod postgres;
 mod refusals;
 mod scheduled;
 
-use audit_tests::{Client, Database, Deadline, Organization, Server, command_line_on, event_with};
+use audit_tests::{Client, Database, Deadline, Organization, Server, command_line_with, event_with};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -76,15 +76,18 @@ impl Load {
     }
 }
 
-/// Asserts that a restored database verifies, that it has each event of `before` once, and no other than those of `all`.
+/// Asserts that a restored database verifies, that it has each event of `before` once, and no other than those of `all`. Its server has
+/// this environment.
 fn assert_restored(
     database: &Database,
     organization: &Organization,
     before: &Acknowledged,
     all: &Acknowledged,
+    environment: &[(&str, &str)],
 ) {
-    command_line_on(database, &["log", "verify"]).success();
-    let server = Server::start(database, &[]);
+    let verify = ["log", "verify", "--database-url", database.url()];
+    command_line_with(&verify, environment).success();
+    let server = Server::start(database, environment);
     let stored = organization
         .on(&server)
         .project()
@@ -114,5 +117,5 @@ fn assert_restored(
     assert_eq!(project.store(repeat), *id);
     project.store(event_with(json!({"idempotency_key": "after"})));
     server.stop();
-    command_line_on(database, &["log", "verify"]).success();
+    command_line_with(&verify, environment).success();
 }
