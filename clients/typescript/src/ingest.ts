@@ -1,10 +1,13 @@
 import { AuditApiError, AuditError, AuditResponseError, EventRefusedError } from "./errors.js";
 import { type Entry, firstRequest } from "./entry.js";
-import type { Transport } from "./transport.js";
+import type { Call, Transport } from "./transport.js";
 import type { IngestResult, RefusedEvent } from "./types.js";
 
 /** What happened to one event. */
 export type Outcome = { readonly id: string } | { readonly error: Error };
+
+/** How a request is sent; see `Call`. */
+type Sending = Pick<Call, "signal" | "onFailedAttempt">;
 
 /** Sends one request. The result accounts for every event, or it is not accepted. */
 export function ingest(
@@ -12,7 +15,7 @@ export function ingest(
   path: string,
   text: string,
   count: number,
-  options: { receipt?: boolean | undefined; signal?: AbortSignal | undefined } = {},
+  options: { receipt?: boolean | undefined } & Sending = {},
 ): Promise<IngestResult> {
   return transport.read(
     {
@@ -22,6 +25,7 @@ export function ingest(
       isScoped: !path.startsWith("/streams/"),
       isRepeatable: true,
       signal: options.signal,
+      onFailedAttempt: options.onFailedAttempt,
       ...(options.receipt === true ? { headers: { Prefer: "receipt" } } : {}),
     },
     (body, status) => checkedResult(body, status, count),
@@ -60,11 +64,11 @@ export async function deliver(
   path: string,
   entries: readonly Entry[],
   settled: (entry: Entry, outcome: Outcome) => Promise<void>,
-  signal: AbortSignal,
+  sending: Sending,
 ): Promise<void> {
   for (let rest = entries; rest.length > 0; ) {
     const request = firstRequest(rest);
-    await deliverRequest(transport, path, request, settled, signal);
+    await deliverRequest(transport, path, request, settled, sending);
     rest = rest.slice(request.length);
   }
 }
@@ -74,11 +78,11 @@ async function deliverRequest(
   path: string,
   entries: readonly Entry[],
   settled: (entry: Entry, outcome: Outcome) => Promise<void>,
-  signal: AbortSignal,
+  sending: Sending,
 ): Promise<void> {
   let result: IngestResult;
   try {
-    result = await ingest(transport, path, `[${entries.join(",")}]`, entries.length, { signal });
+    result = await ingest(transport, path, `[${entries.join(",")}]`, entries.length, sending);
   } catch (error) {
     if (!(error instanceof AuditApiError)) {
       throw error;
@@ -86,8 +90,8 @@ async function deliverRequest(
     if (entries.length > 1 && isUnreadable(error)) {
       // One event makes the request unreadable or too large. The halves tell which, and the others are stored.
       const middle = Math.ceil(entries.length / 2);
-      await deliverRequest(transport, path, entries.slice(0, middle), settled, signal);
-      return deliverRequest(transport, path, entries.slice(middle), settled, signal);
+      await deliverRequest(transport, path, entries.slice(0, middle), settled, sending);
+      return deliverRequest(transport, path, entries.slice(middle), settled, sending);
     }
     if (!isRefusal(error)) {
       throw error;

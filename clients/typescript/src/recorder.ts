@@ -54,6 +54,11 @@ const CLOSING_PAUSE_MS_MAX = 2000;
 /** The longest timer of JavaScript. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+/** What is done without `onDelayed`, once in an outage: a program that waits for its end has to say why. */
+function warnOf(error: AuditError): void {
+  console.warn(`audit-server-client: events wait until the service has them: ${error.message}`);
+}
+
 interface Waiter {
   readonly bytes: number;
   readonly resolve: (hasRoom: boolean) => void;
@@ -80,9 +85,9 @@ export class Recorder {
   #settledCount = 0;
   /** Everything up to this number is to be sent, however few it is. */
   #sendUpTo = 0;
-  /** Sends that failed one after the other, and when the first of them did. */
+  /** Sends that failed one after the other, and when the first attempt did. */
   #failures = 0;
-  #failingSince = 0;
+  #failingSince: number | undefined;
   /** Before this time nothing is sent, whatever the caller does: the service said so. */
   #notBefore = 0;
   /** Ends the pause after a failed send. */
@@ -94,6 +99,7 @@ export class Recorder {
   /** Called after each settled batch. */
   #progress: (() => void)[] = [];
   #isClosed = false;
+  #closing: Promise<boolean> | undefined;
 
   /**
    * @param givesUp Whether events whose attempts have failed are reported as failed at once, as the published client of the interface does.
@@ -147,14 +153,15 @@ export class Recorder {
     const entry = this.#entryOf(event);
     const bytes = bytesOf(entry);
     // Those who wait already come first.
-    if ((this.#waiters.size > 0 || !this.#buffer.hasRoom(bytes)) && !(await this.#waitForRoom(bytes))) {
+    const mustWait = this.#waiters.size > 0 || !this.#buffer.hasRoom(bytes);
+    if (mustWait && !(await this.#waitForRoom(bytes))) {
       this.#drop(event);
       if (this.#options.overflow === "drop_newest") {
         return false;
       }
       throw new QueueFullError("the queue is full; the event was dropped");
     }
-    this.#accepted += 1;
+    this.#accepted += mustWait ? 0 : 1;
     try {
       await this.#buffer.append(entry);
     } catch (error) {
@@ -193,12 +200,13 @@ export class Recorder {
     this.#sendUpTo = this.#accepted;
     this.#schedule();
     // Not for every caller again: an application must not stop with the service.
-    const outageMs = this.#failures > 0 ? Date.now() - this.#failingSince : 0;
+    const outageMs = this.#failingSince === undefined ? 0 : performance.now() - this.#failingSince;
     const blockMs = Math.max(0, this.#blockMsMax - outageMs);
     return new Promise((resolve) => {
       const end = (hasRoom: boolean): void => {
         clearTimeout(timer);
         this.#waiters.delete(waiter);
+        this.#accepted += hasRoom ? 1 : 0;
         resolve(hasRoom);
       };
       const timer = setTimeout(end, Math.min(blockMs, TIMER_MS_MAX), false);
@@ -233,7 +241,7 @@ export class Recorder {
         this.#notify();
       });
     }
-    if (waiting > 0 && this.#timer === undefined && !this.#isClosed) {
+    if (waiting > 0 && this.#timer === undefined && this.#sending === undefined && !this.#isClosed) {
       this.#timer = setTimeout(() => {
         this.#timer = undefined;
         this.#sendUpTo = this.#accepted;
@@ -278,7 +286,10 @@ export class Recorder {
     };
     let delayed: AuditError | undefined;
     try {
-      await deliver(this.#transport, this.#path, entries, settle, this.#abort.signal);
+      await deliver(this.#transport, this.#path, entries, settle, {
+        signal: this.#abort.signal,
+        onFailedAttempt: (error) => this.#noteAttempt(error),
+      });
     } catch (caught) {
       if (!this.#abort.signal.aborted) {
         const error = asAuditError(caught);
@@ -295,17 +306,25 @@ export class Recorder {
       await this.#buffer.settle(settled);
       this.#settledCount += settled;
       this.#failures = 0;
+      this.#failingSince = undefined;
     }
     if (delayed !== undefined) {
       await this.#pause(delayed);
     }
   }
 
+  /** Notes an attempt that failed: nothing is sent before its `Retry-After`. */
+  #noteAttempt(error: unknown): void {
+    this.#failingSince ??= performance.now();
+    this.#notBefore = performance.now() + this.#transport.toldMs(error);
+    this.#notify();
+  }
+
   /** Waits after a failed send. A flush ends the wait, but not before a `Retry-After`. */
   async #pause(error: AuditError): Promise<void> {
-    this.#failingSince = this.#failures === 0 ? Date.now() : this.#failingSince;
+    const { onDelayed = this.#failures === 0 ? warnOf : undefined } = this.#options;
     this.#failures += 1;
-    this.#call(() => this.#options.onDelayed?.(error));
+    this.#call(() => onDelayed?.(error));
     if (this.#isClosed && this.#buffer.isDurable) {
       // The spool keeps the events. Waiting for the service would only hold up the end of the process.
       this.#abort.abort();
@@ -314,11 +333,10 @@ export class Recorder {
     const told = this.#transport.toldMs(error);
     const pause = this.#transport.pauseMs(this.#failures, error);
     const wait = this.#isClosed ? Math.max(told, Math.min(pause, CLOSING_PAUSE_MS_MAX)) : pause;
-    this.#notBefore = Date.now() + told;
-    this.#notify();
-    await sleep(told, this.#abort.signal);
+    this.#noteAttempt(error);
     const rest = new AbortController();
     this.#wake = () => rest.abort();
+    await sleep(told, this.#abort.signal);
     if (!this.#abort.signal.aborted) {
       await sleep(wait - told, rest.signal);
     }
@@ -360,26 +378,37 @@ export class Recorder {
 
   /** See `AuditClient.flush`. */
   async flush(deadlineMs = FLUSH_DEADLINE_MS): Promise<boolean> {
-    return this.#isWhole(await this.#flushed(deadlineMs));
+    const toldLost = this.#toldLost;
+    return this.#isWhole(await this.#drained(deadlineMs), toldLost);
   }
 
-  /** Whether nothing is left, and nothing was lost that no flush has told of. */
-  #isWhole(isSettled: boolean): boolean {
-    const lost = this.#counts.failed + this.#counts.dropped;
-    const isToldAlready = lost === this.#toldLost;
-    this.#toldLost = lost;
-    return isSettled && isToldAlready;
+  /** Whether nothing is left, and nothing was lost since a flush told of it, as it was when this one began. */
+  #isWhole(isSettled: boolean, toldLost: number): boolean {
+    this.#toldLost = this.#counts.failed + this.#counts.dropped;
+    return isSettled && this.#toldLost === toldLost;
+  }
+
+  /** As `#flushed`, with the calls that wait for room now. */
+  async #drained(deadlineMs: number): Promise<boolean> {
+    const deadline = performance.now() + deadlineMs;
+    const waiting = [...this.#waiters];
+    let isDone = await this.#flushed(deadlineMs);
+    while (isDone && waiting.some((waiter) => this.#waiters.has(waiter)) && performance.now() < deadline) {
+      await this.#progressWithin(deadline - performance.now());
+      isDone = await this.#flushed(deadline - performance.now());
+    }
+    return isDone && (waiting.length === 0 || this.#flushed(deadline - performance.now()));
   }
 
   /** Whether the outcome of all events is known. False as soon as nothing may be sent before the deadline. */
   async #flushed(deadlineMs: number): Promise<boolean> {
     const goal = this.#accepted;
-    const deadline = Date.now() + deadlineMs;
+    const deadline = performance.now() + deadlineMs;
     this.#sendUpTo = Math.max(this.#sendUpTo, goal);
     this.#wake?.();
     this.#schedule();
     while (this.#settledCount < goal) {
-      const left = deadline - Date.now();
+      const left = deadline - performance.now();
       if (left <= 0 || this.#notBefore >= deadline || this.#abort.signal.aborted) {
         return false;
       }
@@ -399,15 +428,17 @@ export class Recorder {
   }
 
   /** See `AuditClient.close`. */
-  async close(deadlineMs = FLUSH_DEADLINE_MS): Promise<boolean> {
-    const deadline = Date.now() + deadlineMs;
+  close(deadlineMs = FLUSH_DEADLINE_MS): Promise<boolean> {
+    this.#closing ??= this.#close(deadlineMs);
+    return this.#closing;
+  }
+
+  async #close(deadlineMs: number): Promise<boolean> {
+    const toldLost = this.#toldLost;
     this.#isClosed = true;
     // A spool keeps what may not be sent yet.
-    const isHopeless = this.#buffer.isDurable && this.#notBefore > Date.now();
-    let isDone = await this.#flushed(isHopeless ? 0 : deadlineMs);
-    while (isDone && this.#waiters.size + this.#accepted > this.#settledCount && Date.now() < deadline) {
-      isDone = await this.#flushed(deadline - Date.now());
-    }
+    const isHopeless = this.#buffer.isDurable && this.#notBefore > performance.now();
+    const isDone = await this.#drained(isHopeless ? 0 : deadlineMs);
     this.#abort.abort();
     this.#wake?.();
     clearTimeout(this.#timer);
@@ -416,7 +447,7 @@ export class Recorder {
       waiter.resolve(false);
     }
     await this.#sending;
-    const isWhole = this.#isWhole(isDone && this.#buffer.pending === 0);
+    const isWhole = this.#isWhole(isDone && this.#buffer.pending === 0, toldLost);
     if (!this.#buffer.isDurable) {
       await this.#reportLeft();
     }

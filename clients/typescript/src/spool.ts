@@ -223,7 +223,8 @@ export class Spool implements EventBuffer {
     const read = this.#segments.filter(isRead);
     this.#segments = this.#segments.filter((segment) => !isRead(segment));
     // The position first: after a crash in between, the segments before it are removed and not sent again.
-    await this.#savePosition();
+    // A full disk is no reason to keep what is settled: it is sent again at most, with the same keys.
+    await this.#savePosition().catch(() => undefined);
     for (const segment of read) {
       await rm(this.#path(segment.number), { force: true });
     }

@@ -39,6 +39,8 @@ export interface Call {
   /** Whether a second request after a lost response does no harm. If not, only refusals that say that nothing was done are retried. */
   readonly isRepeatable?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Called after each attempt that another one follows. */
+  readonly onFailedAttempt?: ((error: unknown) => void) | undefined;
   /** Milliseconds for one attempt, in place of the client's. */
   readonly timeoutMs?: number | undefined;
 }
@@ -84,8 +86,8 @@ export class Transport {
   }
 
   /** Milliseconds to wait before a retry: exponential, with jitter. */
-  backoffMs(retry: number): number {
-    const wait = (this.options.backoffMs ?? DEFAULTS.backoffMs) * 2 ** Math.min(retry, 20);
+  backoffMs(retry: number, firstMsMin = 0): number {
+    const wait = Math.max(this.options.backoffMs ?? DEFAULTS.backoffMs, firstMsMin) * 2 ** Math.min(retry, 20);
     return Math.min(wait, BACKOFF_MS_MAX) * (0.5 + Math.random() / 2);
   }
 
@@ -96,7 +98,7 @@ export class Transport {
 
   /** Milliseconds before what failed with all attempts is sent again; `failures` counts such sends in a row. */
   pauseMs(failures: number, error: unknown): number {
-    return Math.max(this.toldMs(error), this.backoffMs(this.#retriesMax + failures));
+    return Math.max(this.toldMs(error), this.backoffMs(this.#retriesMax + failures, 1));
   }
 
   /** The JSON of a successful response. */
@@ -150,6 +152,7 @@ export class Transport {
         if (wait === undefined) {
           throw error;
         }
+        call.onFailedAttempt?.(error);
         await sleep(wait, call.signal);
       }
     }

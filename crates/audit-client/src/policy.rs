@@ -40,7 +40,9 @@ impl RetryPolicy {
 
     /// The wait before what failed `failures` times, each time with all attempts, is sent again.
     pub(crate) fn pause(&self, failures: usize, error: &Error, seed: u64) -> Duration {
-        self.wait(failures + ATTEMPTS_MAX - 1, seed).max(self.told(error))
+        let least = Duration::from_millis(1 << failures.min(10));
+        let wait = self.wait(failures + ATTEMPTS_MAX - 1, seed);
+        wait.max(self.told(error)).max(least)
     }
 
     /// The time of `Retry-After`, as far as it is waited for.

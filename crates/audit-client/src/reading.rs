@@ -118,19 +118,24 @@ pub struct Follow {
     client: Client,
     query: EventQuery,
     after: Option<String>,
+    has_failed: bool,
 }
 
 impl Iterator for Follow {
     type Item = Result<FeedPage, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.has_failed {
+            return None;
+        }
         let client = &self.client;
         let page = client
             .shared
             .transport
             .through_outages(|| client.feed(&self.query, self.after.as_deref(), FEED_WAIT));
-        if let Ok(page) = &page {
-            self.after = Some(page.cursor.clone());
+        match &page {
+            Ok(page) => self.after = Some(page.cursor.clone()),
+            Err(_) => self.has_failed = true,
         }
         Some(page)
     }
@@ -202,12 +207,13 @@ impl Client {
     }
 
     /// Pages of the feed without end, from a cursor on; see [`Self::feed`]. Goes on after an outage, with pauses that grow to 30 s; any other
-    /// error is an item.
+    /// error is the last item.
     pub fn follow(&self, query: EventQuery, after: Option<String>) -> Follow {
         Follow {
             client: self.clone(),
             query,
             after,
+            has_failed: false,
         }
     }
 

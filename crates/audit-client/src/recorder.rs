@@ -70,9 +70,9 @@ struct State {
     /// Events up to this number (of those recorded) are sent without waiting for more.
     flush_to: u64,
     first_at: Instant,
-    /// Sends that failed one after the other, and when the first of them did.
+    /// Sends that failed one after the other, and when the first attempt did.
     failed_sends: usize,
-    failing_since: Instant,
+    failing_since: Option<Instant>,
     /// When the next send is; a flush moves it forward, but not before `not_before`, which is a `Retry-After`.
     paused_until: Option<Instant>,
     not_before: Instant,
@@ -81,6 +81,8 @@ struct State {
     is_running: bool,
     is_closing: bool,
     is_abandoned: bool,
+    /// The result of the close.
+    closed: Option<bool>,
     /// Of the tasks that wait until events are reported.
     wakers: Vec<Waker>,
 }
@@ -96,10 +98,17 @@ impl State {
         self.paused_until = self.paused_until.map(|until| until.min(self.not_before));
     }
 
-    /// Whether nothing is left, and nothing was lost that no flush has told of.
-    fn is_whole(&mut self, is_settled: bool) -> bool {
-        let lost = self.failed + self.dropped;
-        is_settled && std::mem::replace(&mut self.told_lost, lost) == lost
+    /// Whether nothing is left, and nothing was lost since a flush told of it, as it was when this one began.
+    fn is_whole(&mut self, is_settled: bool, told_lost: u64) -> bool {
+        self.told_lost = self.failed + self.dropped;
+        is_settled && self.told_lost == told_lost
+    }
+
+    /// Nothing is sent before the `Retry-After` of a failed attempt.
+    fn note_failure(&mut self, told: Duration) {
+        let now = Instant::now();
+        self.failing_since.get_or_insert(now);
+        self.not_before = now + told;
     }
 
     /// When the next batch has to be sent; `None` if there is none.
@@ -144,13 +153,14 @@ impl Recorder {
             flush_to: pending,
             first_at: now,
             failed_sends: 0,
-            failing_since: now,
+            failing_since: None,
             paused_until: None,
             not_before: now,
             told_lost: 0,
             is_running: false,
             is_closing: false,
             is_abandoned: false,
+            closed: None,
             wakers: Vec::new(),
         };
         let recorder = Arc::new(Self {
@@ -207,15 +217,12 @@ impl Recorder {
             state.flush_to = state.recorded;
             self.changed.notify_all();
             // In an outage not for every caller again: a program must not stop with the service.
-            let is_failing = state.failed_sends > 0;
-            let since = if is_failing {
-                state.failing_since
-            } else {
-                Instant::now()
-            };
-            let deadline = since + self.options.block_max;
+            let since = state.failing_since.unwrap_or_else(Instant::now);
             let must_wait = |state: &mut State| !state.is_closing && !state.buffer.has_room(entry);
-            self.changed.wait_while_until(state, must_wait, deadline);
+            match since.checked_add(self.options.block_max) {
+                Some(deadline) => drop(self.changed.wait_while_until(state, must_wait, deadline)),
+                None => self.changed.wait_while(state, must_wait),
+            }
             if state.is_closing {
                 return Err(Error::Closed);
             }
@@ -236,7 +243,7 @@ impl Recorder {
     /// be sent before.
     pub(crate) fn flush(&self, max: Duration) -> bool {
         let mut state = self.state.lock();
-        let target = state.recorded;
+        let (target, told_lost) = (state.recorded, state.told_lost);
         state.send_now();
         self.changed.notify_all();
         self.wait_while(
@@ -245,7 +252,7 @@ impl Recorder {
             max,
         );
         let is_settled = state.reported >= target;
-        state.is_whole(is_settled)
+        state.is_whole(is_settled, told_lost)
     }
 
     /// As [`Self::flush`], without a deadline: the caller's runtime has one.
@@ -253,10 +260,10 @@ impl Recorder {
         let mut target = None;
         poll_fn(move |context| {
             let mut state = self.state.lock();
-            let target = *target.get_or_insert_with(|| {
+            let (target, told_lost) = *target.get_or_insert_with(|| {
                 state.send_now();
                 self.changed.notify_all();
-                state.recorded
+                (state.recorded, state.told_lost)
             });
             if state.reported < target && state.is_running {
                 if !state.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
@@ -265,7 +272,7 @@ impl Recorder {
                 return Poll::Pending;
             }
             let is_settled = state.reported >= target;
-            Poll::Ready(state.is_whole(is_settled))
+            Poll::Ready(state.is_whole(is_settled, told_lost))
         })
     }
 
@@ -280,9 +287,10 @@ impl Recorder {
     /// Flushes, and ends the thread. With a spool it does not wait for a server that does not respond.
     pub(crate) fn close(&self, max: Duration) -> bool {
         let mut state = self.state.lock();
-        if state.is_abandoned {
-            return state.buffer.pending() == 0;
+        if let Some(is_whole) = state.closed {
+            return is_whole;
         }
+        let told_lost = state.told_lost;
         state.is_closing = true;
         state.send_now();
         self.changed.notify_all();
@@ -293,7 +301,8 @@ impl Recorder {
         state.is_abandoned = true;
         self.changed.notify_all();
         let is_settled = state.buffer.pending() == 0;
-        let is_whole = state.is_whole(is_settled);
+        let is_whole = state.is_whole(is_settled, told_lost);
+        state.closed = Some(is_whole);
         let left = state.buffer.close();
         state.failed += left.len() as u64;
         drop(state);

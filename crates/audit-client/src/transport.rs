@@ -119,13 +119,13 @@ impl Transport {
         checked(response.map_err(|error| network_error(&error, &self.base_url))?)
     }
 
-    /// A request with retries. `parse` reads the body of a 2xx response; its network errors are retried. `sleep` ends the
-    /// attempts with an error.
+    /// A request with retries. `parse` reads the body of a 2xx response; its network errors are retried. `sleep` waits after an attempt that
+    /// failed, and ends the attempts with an error.
     pub(crate) fn send<T>(
         &self,
         call: &Call,
         parse: impl Fn(&[u8]) -> Result<T, Error>,
-        sleep: impl Fn(Duration) -> Result<(), Error>,
+        sleep: impl Fn(Duration, &Error) -> Result<(), Error>,
     ) -> Result<T, Error> {
         self.retrying(call, || parse(&self.attempt(call)?), sleep)
     }
@@ -134,7 +134,7 @@ impl Transport {
         &self,
         call: &Call,
         once: impl Fn() -> Result<T, Error>,
-        sleep: impl Fn(Duration) -> Result<(), Error>,
+        sleep: impl Fn(Duration, &Error) -> Result<(), Error>,
     ) -> Result<T, Error> {
         let mut attempt = 1;
         loop {
@@ -150,7 +150,7 @@ impl Transport {
                 return Err(error);
             };
             log::debug!("attempt {attempt} failed, next in {wait:?}: {error}");
-            sleep(wait)?;
+            sleep(wait, &error)?;
             attempt += 1;
         }
     }
@@ -176,7 +176,7 @@ impl Transport {
             let seed = u64::from_le_bytes(ambient::random());
             let wait = self.retry.pause(failures, &error, seed);
             log::warn!("the next attempt is in {:.1} s: {error}", wait.as_secs_f64());
-            sleep(wait)?;
+            sleep(wait, &error)?;
         }
     }
 
@@ -201,7 +201,7 @@ impl Transport {
     }
 }
 
-fn sleep(wait: Duration) -> Result<(), Error> {
+fn sleep(wait: Duration, _: &Error) -> Result<(), Error> {
     std::thread::sleep(wait);
     Ok(())
 }

@@ -234,6 +234,16 @@ mod tests {
         assert_ne!(exact, EventFilter::default().fingerprint());
     }
 
+    /// A change refuses every cursor that clients have stored, those of the feed among them.
+    #[test]
+    fn fingerprints_are_those_of_stored_cursors() {
+        assert_eq!(EventFilter::default().fingerprint(), "[{},null,null,null]");
+        let prefix = of_action("user.*").fingerprint();
+        assert_eq!(prefix, r#"[{"action":{"prefix":"user."}},null,null,null]"#);
+        let tenant = EventFilter::of(Facet::TenantId, "acme").fingerprint();
+        assert_eq!(tenant, r#"[{"tenant_id":["acme"]},null,null,null]"#);
+    }
+
     #[test]
     fn a_page_has_1_to_200_events() {
         assert!(PageLimit::new(0).is_err() && PageLimit::new(201).is_err());

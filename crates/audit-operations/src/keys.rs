@@ -231,11 +231,15 @@ fn print_revoked(id: KeyId) -> anyhow::Result<ExitCode> {
 
 fn print_project_key(output: &Output, new: &NewKey) -> anyhow::Result<ExitCode> {
     let environment = new.key.project.map(|(_, environment)| environment.as_str());
-    let value = json!({"id": new.key.id, "key": new.text.as_str(), "environment": environment});
+    let project_id = new.key.project.map(|(project_id, _)| project_id);
+    let value = json!({
+        "id": new.key.id, "key": new.text.as_str(), "environment": environment, "project_id": project_id,
+    });
     let lines = format!(
-        "project key  {}  (printed only now)\nid           {}",
+        "project key  {}  (printed only now)\nid           {}\nproject id   {}",
         new.text.as_str(),
-        new.key.id
+        new.key.id,
+        project_id.map(|id| id.to_string()).unwrap_or_default()
     );
     print(output, &with_limits(value, &new.key.limits), &lines)
 }

@@ -9,7 +9,7 @@ use crate::head_keys::{StoredHeadKey, stored_head_key};
 use crate::ids::LedgerId;
 use crate::ledgers::heads::{SEALED_COLUMNS, SealedColumns, name_of, sealed};
 use crate::row_code::{CodedRow, RowCodes};
-use crate::schema::{alerts, ledgers, log_checkpoints, log_tiles};
+use crate::schema::{alerts, ledgers, log_tiles};
 use crate::search::verification::IndexReport;
 use crate::tree::{CheckpointRow, TreeSession};
 use audit_alerts::Alert;
@@ -221,15 +221,8 @@ impl Reader<'_> {
 
     fn stored_ledger(&mut self, ledger_id: LedgerId) -> Result<StoredLedger> {
         // The checkpoint first: read second, it could include events that were committed in between.
-        let checkpoint = self.log_checkpoint(ledger_id)?;
+        let (checkpoint, checkpoint_size) = self.log_checkpoint_and_size(ledger_id)?;
         let columns = (ledgers::project_id, ledgers::environment, SEALED_COLUMNS);
-        let checkpoint_size = log_checkpoints::table
-            .find(ledger_id.0)
-            .select(log_checkpoints::size);
-        let checkpoint_size = match checkpoint {
-            Some(_) => checkpoint_size.get_result(self.session()).optional()?,
-            None => None,
-        };
         let row = ledgers::table.find(ledger_id.0).select(columns);
         let (project_id, environment, columns): LedgerRow = row.get_result(self.session())?;
         let (size, last_event_id, last_received_at, frontier, head_code) = columns;

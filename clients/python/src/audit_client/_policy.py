@@ -48,7 +48,8 @@ class RetryPolicy:
 
     def pause(self, failures: int, error: AuditError) -> float:
         """Seconds before what failed ``failures`` times, each time with all attempts, is sent again."""
-        return max(self.backoff(failures + ATTEMPTS_MAX), self.told(error))
+        least = 0.001 * 2.0 ** min(failures, 10)
+        return max(self.backoff(failures + ATTEMPTS_MAX), self.told(error), least)
 
     def told(self, error: AuditError) -> float:
         """Seconds of ``Retry-After``, as far as they are waited for."""

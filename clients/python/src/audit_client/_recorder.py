@@ -108,9 +108,9 @@ class Recorder:
         #: Events up to this number (of those recorded) are sent without waiting for more.
         self.flush_to = 0
         self.first_at = time.monotonic()
-        #: Sends that failed one after the other, and when the first of them did.
+        #: Sends that failed one after the other, and when the first attempt did.
         self.failed_sends = 0
-        self.failing_since = 0.0
+        self.failing_since: Optional[float] = None
         #: The next send is at ``paused_until``; a flush moves it forward, but not before ``not_before``: a ``Retry-After``.
         self.paused_until = self.not_before = 0.0
         #: Events that were lost when a flush last told of it.
@@ -176,10 +176,11 @@ class Recorder:
         if overflow == "block":
             self.flush_to = self.recorded
             self.changed.notify_all()
-            if self.failed_sends:
+            if self.failing_since is not None:
                 # Not for every caller again: an application must not stop with the service.
                 block_seconds_max = max(0.0, self.failing_since + block_seconds_max - time.monotonic())
-            is_free = self.changed.wait_for(lambda: self.is_closing or self.buffer.has_room(entry), block_seconds_max)
+            seconds_max = min(block_seconds_max, threading.TIMEOUT_MAX)
+            is_free = self.changed.wait_for(lambda: self.is_closing or self.buffer.has_room(entry), seconds_max)
             if self.is_closing:
                 raise ClientClosed("the client is closed")
             if is_free:
@@ -206,22 +207,22 @@ class Recorder:
     def flush(self, seconds_max: Optional[float]) -> bool:
         """Whether all events that were recorded since the last flush are stored. Returns at the latest after ``seconds_max``."""
         with self.changed:
-            target = self.recorded
+            target, told_lost = self.recorded, self.told_lost
             if self.buffer.pending() and not self.is_closing:
                 self.start_thread()
             self.send_now(lambda: self.settled >= target or self.is_finished, seconds_max)
-            return self.is_whole(self.settled >= target)
+            return self.is_whole(self.settled >= target, told_lost)
 
     def close(self, seconds_max: Optional[float]) -> bool:
         """Flushes, and ends the thread. With a spool it does not wait for a server that does not respond."""
         with self.changed:
-            self.is_closing = True
+            self.is_closing, told_lost = True, self.told_lost
             if self.buffer.is_durable and self.not_before > time.monotonic():
                 seconds_max = 0.0
             self.send_now(lambda: self.thread is None, seconds_max)
             self.is_abandoned = True
             self.changed.notify_all()
-            is_whole = self.is_whole(not self.buffer.pending())
+            is_whole = self.is_whole(not self.buffer.pending(), told_lost)
             left = self.buffer.close()
             self.failed += len(left)
         RECORDERS.discard(self)
@@ -237,14 +238,15 @@ class Recorder:
         self.flush_to = self.recorded
         self.paused_until = min(self.paused_until, self.not_before)
         self.changed.notify_all()
+        if seconds_max is not None:
+            seconds_max = min(seconds_max, threading.TIMEOUT_MAX)
         ends_at = float("inf") if seconds_max is None else time.monotonic() + seconds_max
         self.changed.wait_for(lambda: is_done() or self.not_before >= ends_at, seconds_max)
 
-    def is_whole(self, is_settled: bool) -> bool:
-        """Whether nothing is left, and nothing was lost that no flush has told of. With the lock held."""
-        lost = self.failed + self.dropped
-        self.told_lost, told_lost = lost, self.told_lost
-        return is_settled and lost == told_lost
+    def is_whole(self, is_settled: bool, told_lost: int) -> bool:
+        """Whether nothing is left, and nothing was lost since the last flush, as it was when this one began. With the lock held."""
+        self.told_lost = self.failed + self.dropped
+        return is_settled and self.told_lost == told_lost
 
     def stats(self) -> Stats:
         with self.changed:
@@ -312,10 +314,20 @@ class Recorder:
             self.settle(batch, outcomes, started_at)
         return True
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float, error: AuditError) -> None:
+        """Waits before the next attempt."""
         with self.changed:
+            self.note_failure(error)
             if self.changed.wait_for(lambda: self.is_abandoned, seconds):
                 raise NotSent("the client was closed before the event was sent")
+
+    def note_failure(self, error: AuditError) -> None:
+        """Nothing is sent before the ``Retry-After`` of a failed attempt. With the lock held."""
+        now = time.monotonic()
+        if self.failing_since is None:
+            self.failing_since = now
+        self.not_before = now + self.settings.retry.told(error)
+        self.changed.notify_all()
 
     def pause(self, error: AuditError) -> None:
         retry, now = self.settings.retry, time.monotonic()
@@ -325,15 +337,13 @@ class Recorder:
                 self.is_abandoned = True
             if self.is_abandoned:
                 return
-            if not self.failed_sends:
-                self.failing_since = now
+            self.note_failure(error)
             self.failed_sends += 1
             seconds = retry.pause(self.failed_sends, error)
             if self.is_closing:
                 seconds = max(min(seconds, CLOSING_PAUSE_SECONDS_MAX), retry.told(error))
-            self.paused_until, self.not_before = now + seconds, now + retry.told(error)
+            self.paused_until = now + seconds
             pending = self.buffer.pending()
-            self.changed.notify_all()
         LOGGER.warning("%d events wait, next attempt in %.1f s: %s", pending, seconds, error)
 
     def settle(self, batch: List[Entry], outcomes: Sequence[Union[str, AuditError]], started_at: float) -> None:
@@ -349,7 +359,7 @@ class Recorder:
             self.buffer.advance(batch)
             self.stored += len(results) - failed
             self.failed += failed
-            self.failed_sends = 0
+            self.failed_sends, self.failing_since = 0, None
             # Events that are left came while this batch was sent.
             self.first_at = started_at
             self.changed.notify_all()

@@ -135,8 +135,8 @@ class Transport:
             raise network_error(error, self.settings.base_url) from error
         return parse(response.status_code, lower(response.headers), bytes(body.parts))
 
-    def send(self, call: Call, parse: "Parse[T]", sleep: Callable[[float], object] = time.sleep) -> T:
-        """A request with retries."""
+    def send(self, call: Call, parse: "Parse[T]", sleep: Optional[Callable[[float, AuditError], object]] = None) -> T:
+        """A request with retries. ``sleep`` waits after the failed attempt with this error."""
         attempt = 1
         while True:
             try:
@@ -145,7 +145,11 @@ class Transport:
                 wait = self.settings.wait_before_retry(call, attempt, error)
                 if wait is None:
                     raise
-            sleep(wait)
+                failure = error
+            if sleep is None:
+                time.sleep(wait)
+            else:
+                sleep(wait, failure)
             attempt += 1
 
     def send_through_outages(self, call: Call, parse: "Parse[T]") -> T:

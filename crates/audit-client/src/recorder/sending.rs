@@ -72,7 +72,10 @@ impl Recorder {
         let started_at = Instant::now();
         let call = Call::new("POST", self.path.clone()).body(body_of(batch));
         let parse = |body: &[u8]| outcomes_of(&json_of(body)?, batch.len());
-        match self.transport.send(&call, parse, |wait| self.sleep(wait)) {
+        match self
+            .transport
+            .send(&call, parse, |wait, error| self.sleep(wait, error))
+        {
             Ok(outcomes) => self.settle(batch, outcomes, started_at),
             Err(error) => {
                 if batch.len() > 1 && concerns_request(&error) {
@@ -92,8 +95,10 @@ impl Recorder {
         true
     }
 
-    fn sleep(&self, wait: Duration) -> Result<(), Error> {
+    fn sleep(&self, wait: Duration, error: &Error) -> Result<(), Error> {
         let mut state = self.state.lock();
+        state.note_failure(self.transport.retry.told(error));
+        self.changed.notify_all();
         let deadline = Instant::now() + wait;
         self.changed
             .wait_while_until(&mut state, |state| !state.is_abandoned, deadline);
@@ -112,18 +117,14 @@ impl Recorder {
         if state.is_abandoned {
             return;
         }
-        let now = Instant::now();
-        if state.failed_sends == 0 {
-            state.failing_since = now;
-        }
+        let (now, retry) = (Instant::now(), &self.transport.retry);
+        state.note_failure(retry.told(error));
         state.failed_sends += 1;
-        let retry = &self.transport.retry;
         let mut wait = retry.pause(state.failed_sends, error, u64::from_le_bytes(ambient::random()));
         if state.is_closing {
             wait = wait.min(CLOSING_PAUSE_MAX).max(retry.told(error));
         }
         state.paused_until = Some(now + wait);
-        state.not_before = now + retry.told(error);
         self.changed.notify_all();
         log::warn!(
             "{} events wait, next attempt in {:.1} s: {error}",
@@ -144,6 +145,7 @@ impl Recorder {
             state.stored += batch.len() as u64 - failed;
             state.failed += failed;
             state.failed_sends = 0;
+            state.failing_since = None;
             // Events that are left came while this batch was sent.
             state.first_at = started_at;
         }

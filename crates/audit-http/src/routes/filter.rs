@@ -67,7 +67,7 @@ const fn about(facet: Facet) -> (&'static str, &'static str) {
         Facet::TargetId => ("Exactly this target; as `actor_id`.", "user_2"),
         Facet::TargetType => ("Exactly this type of target.", "user"),
         Facet::IpAddress => (
-            "Exactly this address of the context, as it was sent.",
+            "Exactly this address of the context, as it is stored.",
             "203.0.113.7",
         ),
         Facet::SessionId => ("Exactly this session of the context; as `actor_id`.", "sess_1"),
