@@ -236,10 +236,10 @@ fn print_project_key(output: &Output, new: &NewKey) -> anyhow::Result<ExitCode> 
         "id": new.key.id, "key": new.text.as_str(), "environment": environment, "project_id": project_id,
     });
     let lines = format!(
-        "project key  {}  (printed only now)\nid           {}\nproject id   {}",
+        "project key  {}  (printed only now)\nproject id   {}\nid           {}",
         new.text.as_str(),
-        new.key.id,
-        project_id.map(|id| id.to_string()).unwrap_or_default()
+        project_id.map(|id| id.to_string()).unwrap_or_default(),
+        new.key.id
     );
     print(output, &with_limits(value, &new.key.limits), &lines)
 }
