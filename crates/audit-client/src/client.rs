@@ -141,8 +141,8 @@ impl Client {
         Arc::clone(&self.shared.recorder).flushed()
     }
 
-    /// Flushes and ends the recording of this client and its clones, with the same result. What is left stays in a spool, or is reported as
-    /// [`Error::NotSent`].
+    /// Flushes and ends the recording of this client and its clones, with the same result. Events that remain stay in a spool, or are
+    /// reported as [`Error::NotSent`].
     pub fn close(&self, max: Duration) -> bool {
         self.shared.recorder.close(max)
     }

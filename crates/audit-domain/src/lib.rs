@@ -20,9 +20,9 @@
 //! Invariants:
 //! - An [`Event`] is valid in every field; nothing else constructs one from outside.
 //! - [`Record::canonical`] is RFC 8785 canonical JSON, and [`HashedRecord::content_hash`] covers every byte of it, the salt and the log.
-//! - [`EventField`] lists the fields of an event. Whatever decides something by field matches over the list, or destructures
-//!   [`Event`], [`Facets`] or [`EventFilter`] without `..`: a new field does not compile until it is decided everywhere,
-//!   and a tier that hides it hides it from filters and searches, too.
+//! - [`EventField`] lists the fields of an event, and [`Facet`] those by which it is filtered. Whatever decides something by field
+//!   matches over one of the lists, or destructures [`Event`] or [`EventFilter`] without `..`: a new field does not compile until it
+//!   is decided everywhere, and a tier that hides it hides it from filters and searches, too.
 //! - [`EventFilter::matches`] defines a query's result; whatever finds candidates faster must agree with it.
 
 #[doc(hidden)]

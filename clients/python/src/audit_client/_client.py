@@ -147,7 +147,7 @@ class Client(_Base):
         return self._recorder.flush(seconds_max)
 
     def close(self, seconds_max: Optional[float] = FLUSH_SECONDS_MAX) -> bool:
-        """Flushes and ends the client, with the same result. What is left stays in a spool, or is reported as :class:`NotSent`."""
+        """Flushes and ends the client, with the same result. Events that remain stay in a spool or are :class:`NotSent`."""
         is_done = self._recorder.close(seconds_max)
         self._transport.close()
         return is_done

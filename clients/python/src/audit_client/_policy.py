@@ -70,7 +70,7 @@ def is_retryable(error: AuditError) -> bool:
 
 
 def concerns_events(error: AuditError) -> bool:
-    """Whether the events themselves were refused, so that nobody can remove the cause.
+    """Whether the error is about the events themselves, so that sending them again cannot succeed.
 
     A key can be replaced (401, 403), an address corrected (3xx, 404). A response without a code is not one of the service but,
     for example, of a proxy that is configured wrongly; a 413 concerns the size of the request wherever it comes from.
