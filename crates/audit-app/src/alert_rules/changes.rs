@@ -9,6 +9,12 @@ use audit_auth::{KeyHolder, MasterKey, Principal};
 use audit_domain::{Plan, ProjectId, RuleId};
 use audit_store::Configurator;
 
+/// The rule with this id.
+fn rule_of(rules: Vec<AlertRule>, id: AlertRuleId) -> Result<AlertRule> {
+    let rule = rules.into_iter().find(|rule| rule.id() == id);
+    rule.ok_or(AppError::NotFound("alert rule"))
+}
+
 impl AuditLog {
     /// The rules of a project: built-in, then custom.
     ///
@@ -34,9 +40,7 @@ impl AuditLog {
         selection: Selection,
         id: AlertRuleId,
     ) -> Result<AlertRule> {
-        let mut rules = self.alert_rules(principal, selection)?.rules.into_iter();
-        let rule = rules.find(|rule| rule.id() == id);
-        rule.ok_or(AppError::NotFound("alert rule"))
+        rule_of(self.alert_rules(principal, selection)?.rules, id)
     }
 
     /// Creates a custom rule.
@@ -87,11 +91,7 @@ impl AuditLog {
             project_id,
             &Requester::from(master),
             move |configurator: &mut Configurator<'_, ProjectId>| {
-                let rules = rules_of(configurator.alert_rules(project_id)?);
-                let rule = rules
-                    .into_iter()
-                    .find(|rule| rule.id() == id)
-                    .ok_or(AppError::NotFound("alert rule"))?;
+                let rule = rule_of(rules_of(configurator.alert_rules(project_id)?), id)?;
                 let changed = rule.changed(change)?;
                 if changed == rule {
                     return Ok(Changed::nothing(changed));
@@ -111,11 +111,9 @@ impl AuditLog {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         self.change_project(project_id, &Requester::from(master), move |configurator| {
-            let rules = rules_of(configurator.alert_rules(project_id)?);
-            let rule = rules.iter().find(|rule| rule.id() == id);
-            let rule = rule.ok_or(AppError::NotFound("alert rule"))?;
+            let rule = rule_of(rules_of(configurator.alert_rules(project_id)?), id)?;
             configurator.delete_alert_rule(AlertRuleId::Custom(rule.deletable()?))?;
-            Ok(Changed::if_some((), ServiceEvent::alert_rule(Some(rule), None)))
+            Ok(Changed::if_some((), ServiceEvent::alert_rule(Some(&rule), None)))
         })
     }
 }
