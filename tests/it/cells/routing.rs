@@ -264,6 +264,29 @@ fn a_cell_that_cannot_be_reached_costs_only_its_own_projects() {
 }
 
 #[test]
+fn a_server_listens_when_it_has_opened_its_cells() {
+    let Some(deployment) = Cells::create() else {
+        return;
+    };
+    let near = deployment.organization_in("near");
+    // Whoever opens a cell compares its migrations first.
+    let table = "__diesel_schema_migrations";
+    let lock = format!("LOCK TABLE cell_near.{table} IN ACCESS EXCLUSIVE MODE");
+    let lock = deployment.database.hold_locks(&lock);
+    let server = std::thread::scope(|scope| {
+        let starting = scope.spawn(|| Server::start(&deployment.database, &[]));
+        let waits = format!("pg_locks WHERE NOT granted AND relation = 'cell_near.{table}'::regclass");
+        Deadline::seconds(60).poll("the server opens the cell", || {
+            (deployment.database.count(&waits) > 0).then_some(())
+        });
+        assert!(!starting.is_finished(), "it listens already");
+        drop(lock);
+        starting.join().expect("it listens")
+    });
+    near.on(&server).project().store(event());
+}
+
+#[test]
 fn logs_of_all_cells_are_verified() {
     let Some(deployment) = Cells::create() else {
         return;

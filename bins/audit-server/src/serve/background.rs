@@ -14,6 +14,8 @@ const MAINTENANCE_INTERVAL_SECONDS: u64 = 5;
 const COUNT_PAUSE_FACTOR: u32 = 20;
 /// The interval at which the list of cells is read.
 const CELLS_INTERVAL_MS: u64 = 1_000;
+/// How long a server that starts waits until its cells are open. Connecting to a server that does not respond takes longer.
+const FIRST_CELLS_WAIT: Duration = Duration::from_secs(10);
 /// The interval of the purge of expired data.
 const PURGE_INTERVAL_SECONDS: u64 = 300;
 /// The interval of signing checkpoints, which may lag by at most a second.
@@ -65,13 +67,20 @@ impl Background {
         Ok(background)
     }
 
-    /// Follows the list of cells.
+    /// Follows the list of cells. Returns when the cells that can be reached are open, or after [`FIRST_CELLS_WAIT`]: requests that
+    /// arrive while their cell is being opened get 503 if that takes long.
     pub(super) fn follow_cells(home: &Arc<AuditLog>) -> std::io::Result<Self> {
         let mut background = Self {
             stop: Vec::new(),
             threads: Vec::new(),
         };
-        background.spawn("cells", home, follow_cells)?;
+        let (opened, all_opened) = mpsc::channel();
+        background.spawn("cells", home, move |home, stopped| {
+            follow_cells(home, stopped, opened);
+        })?;
+        if all_opened.recv_timeout(FIRST_CELLS_WAIT) == Err(mpsc::RecvTimeoutError::Timeout) {
+            log::warn!("some cells are not open yet; requests for their projects get 503 until they are");
+        }
         Ok(background)
     }
 
@@ -79,7 +88,7 @@ impl Background {
         &mut self,
         name: &str,
         service: &Arc<AuditLog>,
-        work: fn(&Arc<AuditLog>, &mpsc::Receiver<()>),
+        work: impl FnOnce(&Arc<AuditLog>, &mpsc::Receiver<()>) + Send + 'static,
     ) -> std::io::Result<()> {
         let (stop, stopped) = mpsc::channel();
         let service = Arc::clone(service);
@@ -215,12 +224,14 @@ fn record_self_audit_switch(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) 
     }
 }
 
-/// Opens new cells, and completes interrupted changes, until `stopped` closes.
-fn follow_cells(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
+/// Opens new cells, and completes interrupted changes, until `stopped` closes. Closes `opened` after the first round.
+fn follow_cells(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>, opened: mpsc::Sender<()>) {
+    let mut opened = Some(opened);
     loop {
         if let Err(error) = home.refresh_cells() {
             log::warn!("cannot read the list of cells: {:#}", anyhow::Error::from(error));
         }
+        opened.take();
         if !pause(stopped, Duration::from_millis(CELLS_INTERVAL_MS)) {
             return;
         }
