@@ -99,6 +99,12 @@ fn filters(field: EventField) -> Vec<&'static str> {
         .collect()
 }
 
+/// The parameters that exclude values of a field.
+fn exclusions(field: EventField) -> impl Iterator<Item = &'static str> {
+    let facets = Facet::ALL.iter().filter(move |facet| facet.field() == field);
+    facets.map(|facet| facet.exclusion())
+}
+
 /// The parameters of queries that are no filter by the value of a field.
 const OTHER_PARAMETERS: [&str; 9] = [
     "after",
@@ -233,6 +239,12 @@ fn every_field_is_redacted_as_its_kind_says(database: DatabaseKind) {
                         "{filter} by the original"
                     );
                 }
+                for exclusion in exclusions(*field) {
+                    assert!(
+                        !found(&project, &[(exclusion, PERSONAL)]).contains(&id),
+                        "{exclusion} by the original"
+                    );
+                }
             }
         }
     }
@@ -266,6 +278,21 @@ fn every_filter_finds_by_its_field_and_by_nothing_that_is_hidden(database: Datab
                     found(viewer, &query),
                     BTreeSet::new(),
                     "{field} is hidden, {filter}={wanted}"
+                );
+            }
+        }
+        for exclusion in exclusions(*field) {
+            let query = [(exclusion, wanted.as_str())];
+            let others = found(&project, &query);
+            assert!(
+                !others.is_empty() && !others.contains(&id),
+                "{exclusion}={wanted}"
+            );
+            if let Some(viewer) = &viewer {
+                assert_eq!(
+                    found(viewer, &query),
+                    BTreeSet::new(),
+                    "{field} is hidden, {exclusion}"
                 );
             }
         }
@@ -320,7 +347,10 @@ fn every_parameter_of_a_query_is_accounted_for(database: DatabaseKind) {
         .get("/openapi.json")
         .send_raw();
     let document: Value = serde_json::from_slice(&answer.bytes).expect("the document is JSON");
-    let filters: BTreeSet<&str> = EventField::ALL.iter().flat_map(|field| filters(*field)).collect();
+    let fields = EventField::ALL.iter();
+    let filters: BTreeSet<&str> = fields
+        .flat_map(|field| filters(*field).into_iter().chain(exclusions(*field)))
+        .collect();
     for path in ["/api/v1/events", "/api/v1/events/export", "/api/v1/events/feed"] {
         let parameters = document["paths"][path]["get"]["parameters"]
             .as_array()

@@ -12,6 +12,7 @@ use audit_domain::{
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
 use serde_json::value::{RawValue, to_raw_value};
+use std::mem::take;
 
 /// A request for a page of events. Ids in the filter are unredacted; redaction may have stored them in other forms.
 #[derive(Clone, Debug)]
@@ -126,14 +127,9 @@ impl AuditLog {
         tier: Option<&ViewerTier>,
         cursor_scope: &str,
     ) -> Result<EventsResponse> {
-        let last = page.events.last().filter(|_| page.has_more);
-        let cursor = last.map(|event| {
-            let position = Position {
-                occurred_at: event.occurred_at,
-                id: event.id,
-            };
-            self.cursor_key.seal(&position.to_bytes(), cursor_scope)
-        });
+        let cursor = page
+            .next
+            .map(|position| self.cursor_key.seal(&position.to_bytes(), cursor_scope));
         let events = page.events.iter().map(|event| visible_json(event, tier));
         Ok(EventsResponse {
             events: events.collect::<Result<_>>()?,
@@ -145,8 +141,8 @@ impl AuditLog {
 /// The filter, restricted to the tenant of a viewer.
 pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> EventFilter {
     if let Principal::Viewer(viewer) = principal {
-        let own = Condition::is(viewer.tenant_id.as_str());
-        filter.conditions.insert(Facet::TenantId, own);
+        let tenant = filter.conditions.entry(Facet::TenantId).or_default();
+        tenant.any_of = Condition::is(viewer.tenant_id.as_str()).any_of;
     }
     filter
 }
@@ -155,8 +151,8 @@ pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> Event
 /// the hash key knows them.
 pub(crate) fn as_stored(engine: &Engine, mut filter: EventFilter) -> EventFilter {
     for (facet, condition) in &mut filter.conditions {
-        if let (FacetValues::Identifier, Condition::OneOf(ids)) = (facet.values(), condition) {
-            *ids = ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
+        if facet.values() == FacetValues::Identifier {
+            *condition = take(condition).in_all_forms(|id| engine.identifier_forms(id));
         }
     }
     filter

@@ -61,6 +61,21 @@ impl Facet {
         }
     }
 
+    /// The query parameter that excludes values.
+    pub const fn exclusion(self) -> &'static str {
+        match self {
+            Self::TenantId => "not_tenant_id",
+            Self::ActorId => "not_actor_id",
+            Self::ActorType => "not_actor_type",
+            Self::Action => "not_action",
+            Self::Category => "not_category",
+            Self::TargetId => "not_target_id",
+            Self::TargetType => "not_target_type",
+            Self::IpAddress => "not_ip_address",
+            Self::SessionId => "not_session_id",
+        }
+    }
+
     /// What its values are.
     pub const fn values(self) -> FacetValues {
         match self {

@@ -107,6 +107,20 @@ impl<'a> Fields<'a> {
             .map(Cow::into_owned)
     }
 
+    /// The texts of an array, or a text alone; none if there is no field.
+    pub fn repeated_text(&mut self, name: &str, chars_min: usize, chars_max: usize) -> Vec<String> {
+        let items = match self.optional(name) {
+            None => return Vec::new(),
+            Some(Json::Array(items)) => items,
+            Some(one) => vec![one],
+        };
+        let texts = items.into_iter();
+        texts
+            .filter_map(|text| self.as_text(name, text, chars_min, chars_max))
+            .map(Cow::into_owned)
+            .collect()
+    }
+
     /// A text that is parsed into a value.
     pub fn required_parsed<T: FromStr<Err: Display>>(&mut self, name: &str) -> Option<T> {
         let value = self.required(name)?;

@@ -30,6 +30,7 @@ pub use serde;
 
 mod account;
 pub mod canonical;
+mod condition;
 mod content_hash;
 mod cursor;
 mod digest;
@@ -63,6 +64,7 @@ mod violation;
 mod words;
 
 pub use account::{Environment, Name, NameError, Plan};
+pub use condition::{ActionPatternError, Condition, ValuePattern};
 pub use content_hash::{ContentSalt, ContentSaltError, PartProofs};
 pub use cursor::{CursorError, CursorKey, Position};
 pub use digest::{Comparison, ContentHash, ContentHashError, DigestKey, SentDigest};
@@ -75,7 +77,7 @@ pub use event_reader::{check_free_form, limits};
 pub use event_text::EventText;
 pub use facets::{Facet, FacetValues, Facets, SearchedText};
 pub use fields::Fields;
-pub use filter::{Condition, EventFilter, PageLimit};
+pub use filter::{EventFilter, PageLimit};
 pub use glob::{ActionGlob, ActionGlobError};
 pub use ids::{ClaimToken, EventId, IdError, KeyId, OrganizationId, ProjectId, RuleId};
 pub use interval::{BUCKETS_MAX, Buckets, Interval, TooManyBuckets};

@@ -25,6 +25,11 @@ pub(crate) trait Fielded: JsonSchema {
 
     /// Takes the fields it knows; all others are refused.
     fn read(fields: &mut Fields<'_>) -> Option<Self::Read>;
+
+    /// Whether a parameter of this name may be given several times. `read` then takes an array.
+    fn is_repeatable(_parameter: &str) -> bool {
+        false
+    }
 }
 
 /// The body of a request that must be JSON as `T` describes it. It is not read yet.
@@ -153,21 +158,30 @@ impl Asked {
         }
     }
 
-    /// Parses the query string with `read`. Parameters that it does not take and repeated ones are refused.
-    fn read<T>(&self, read: impl FnOnce(Option<&str>, &mut Fields<'_>) -> Option<T>) -> Result<T, ApiError> {
+    /// Parses the query string with `read`. Parameters that it does not take are refused, and repeated ones unless they are
+    /// `repeatable`.
+    fn read<T>(
+        &self,
+        repeatable: impl Fn(&str) -> bool,
+        read: impl FnOnce(Option<&str>, &mut Fields<'_>) -> Option<T>,
+    ) -> Result<T, ApiError> {
         let pairs = web::Query::<Vec<(String, String)>>::from_query(&self.query)
             .map_err(|error| Violations::one("query", error))?;
-        let mut parameters = BTreeMap::new();
-        let mut twice = Vec::new();
+        let mut parameters = BTreeMap::<String, Vec<Json<'_>>>::new();
         for (name, value) in pairs.into_inner() {
-            if parameters.insert(name.clone(), value).is_some() {
-                twice.push(Violation::new(name, "must be given once"));
-            }
+            let values = parameters.entry(name).or_default();
+            values.push(Json::String(value.into()));
         }
-        Violations::check(twice)?;
+        let is_twice = |(name, values): &(&String, &Vec<_>)| values.len() > 1 && !repeatable(name);
+        let twice = parameters.iter().filter(is_twice);
+        let twice = twice.map(|(name, _)| Violation::new(name.clone(), "must be given once"));
+        Violations::check(twice.collect())?;
+        let member = |(name, mut values): (String, Vec<_>)| match (values.len(), values.pop()) {
+            (1, Some(only)) => (name.into(), only),
+            (_, last) => (name.into(), Json::Array(values.into_iter().chain(last).collect())),
+        };
         let project = self.project.as_deref();
-        let parameters = parameters.into_iter();
-        let members = parameters.map(|(name, value)| (name.into(), Json::String(value.into())));
+        let members = parameters.into_iter().map(member);
         Ok(Fields::read(Json::Object(members.collect()), |fields| {
             read(project, fields)
         })?)
@@ -201,21 +215,22 @@ pub(crate) struct Parameters<T> {
 impl NoParameters {
     /// Refuses every parameter.
     pub(crate) fn refuse(&self) -> Result<(), ApiError> {
-        self.0.read(|_, _| Some(()))
+        self.0.read(|_| false, |_, _| Some(()))
     }
 }
 
 impl ProjectParameters {
     /// The project and environment.
     pub(crate) fn read(&self) -> Result<Selection, ApiError> {
-        self.0.read(|project, fields| Some(selection(project, fields)))
+        self.0
+            .read(|_| false, |project, fields| Some(selection(project, fields)))
     }
 }
 
 impl<T: Fielded> Parameters<T> {
     /// The project and environment, and the other parameters.
     pub(crate) fn read(&self) -> Result<(Selection, T::Read), ApiError> {
-        self.asked.read(|project, fields| {
+        self.asked.read(T::is_repeatable, |project, fields| {
             let selection = selection(project, fields);
             Some((selection, T::read(fields)?))
         })

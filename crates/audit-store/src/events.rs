@@ -5,7 +5,7 @@
 mod page;
 mod summary;
 
-pub use page::{FetchSize, PAGE_BYTES_MAX};
+pub use page::{FetchSize, PAGE_BYTES_MAX, PAGE_CANDIDATES_MAX};
 pub use summary::{
     EventSummary, FrequentValues, SummaryBucket, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX,
 };
@@ -33,7 +33,8 @@ pub struct EventQuery {
     pub tier: Option<ViewerTier>,
     /// Only events after this position.
     pub after: Option<Position>,
-    /// The size of the page. It has fewer events if these have [`PAGE_BYTES_MAX`] or more.
+    /// The size of the page. It has fewer events if these have [`PAGE_BYTES_MAX`] or more, or if few of
+    /// [`PAGE_CANDIDATES_MAX`] candidates are selected.
     pub limit: PageLimit,
 }
 
@@ -52,8 +53,8 @@ impl EventQuery {
 pub struct EventPage {
     /// The stored events.
     pub events: Vec<StoredEvent>,
-    /// Whether more follow.
-    pub has_more: bool,
+    /// Where the next page begins; `None` on the last.
+    pub next: Option<Position>,
 }
 
 /// A query in the terms of the index.
@@ -114,7 +115,7 @@ impl Reader<'_> {
         let Some(found) = terms_of(self.session(), &query.selected())? else {
             return Ok(EventPage {
                 events: Vec::new(),
-                has_more: false,
+                next: None,
             });
         };
         let candidates = Candidates {

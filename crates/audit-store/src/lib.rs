@@ -131,7 +131,7 @@ pub use deliveries::{AfterAttempt, AlertLedgers, LeasedDelivery, PendingCount, R
 pub use error::StoreError;
 pub use events::{
     EventPage, EventQuery, EventSummary, FetchSize, FrequentValues, LoggedEvent, PAGE_BYTES_MAX,
-    SummaryBucket, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX,
+    PAGE_CANDIDATES_MAX, SummaryBucket, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX,
 };
 pub use head_keys::{ChosenHeadKey, HeadKeys, StoredHeadKey};
 pub use ids::{LedgerId, StreamTokenHash};

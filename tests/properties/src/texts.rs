@@ -2,7 +2,7 @@
 
 use crate::{seeds, text};
 use audit_auth::{Credential, KeyKind, KeyText, ViewerSecret, viewer_token};
-use audit_domain::{ActionGlob, Condition, CursorKey, Environment, Search, Timestamp, search};
+use audit_domain::{ActionGlob, CursorKey, Environment, Search, Timestamp, ValuePattern, search};
 
 const CURSORS: CursorKey = CursorKey::new([5; 32]);
 const SCOPE: &str = "events of a project";
@@ -81,12 +81,12 @@ pub fn filter(bytes: &[u8]) -> bool {
             matches_slowly(pattern.as_bytes(), text.as_bytes())
         );
     }
-    if let Ok(condition) = Condition::on_action(pattern) {
+    if let Ok(wanted) = ValuePattern::of_action(pattern) {
         let expected = match pattern.strip_suffix('*') {
             Some(beginning) => text.starts_with(beginning),
             None => text == pattern,
         };
-        assert_eq!(condition.matches(text), expected, "{pattern} {text}");
+        assert_eq!(wanted.matches(text), expected, "{pattern} {text}");
     }
     if let Ok(search) = Search::parse(pattern) {
         assert!(!search.words().is_empty());

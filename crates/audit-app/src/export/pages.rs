@@ -94,10 +94,9 @@ impl AuditLog {
 /// A page in its output format.
 struct WrittenPage<T> {
     output: T,
-    last: Option<Position>,
+    next: Option<Position>,
     events: usize,
     bytes: usize,
-    has_more: bool,
     worked: Duration,
 }
 
@@ -126,8 +125,8 @@ impl Export {
             written
         };
         let written = session.run(work).await?;
-        self.is_finished = !written.has_more;
-        self.after = written.last.or(self.after);
+        self.is_finished = written.next.is_none();
+        self.after = written.next;
         if let Some(event_bytes) = written.bytes.checked_div(written.events) {
             self.limit = PageLimit::for_export(PAGE_BYTES / event_bytes.max(1));
         }
@@ -161,13 +160,9 @@ fn read_and_write<T>(
     let events: Vec<_> = events.collect::<Result<_>>()?;
     Ok(WrittenPage {
         output: write(&events)?,
-        last: page.events.last().map(|event| Position {
-            occurred_at: event.occurred_at,
-            id: event.id,
-        }),
+        next: page.next,
         events: events.len(),
         bytes: events.iter().map(|event| event.get().len()).sum(),
-        has_more: page.has_more,
         worked: started.elapsed(),
     })
 }

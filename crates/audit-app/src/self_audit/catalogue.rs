@@ -400,8 +400,8 @@ impl ServiceEvent {
             Some(&project.name),
         )
         .with("environment", environment.as_str());
-        match filter.values(Facet::TenantId) {
-            Some([tenant_id]) => event.with("tenant_id", tenant_id.as_str()),
+        match filter.values(Facet::TenantId).as_deref() {
+            Some([tenant_id]) => event.with("tenant_id", *tenant_id),
             _ => event,
         }
     }

@@ -3,7 +3,7 @@
 use audit_domain::{
     Actor, Change, Condition, ContentSalt, Context, Environment, Event, EventField, EventFilter, EventId,
     Facet, Facets, HiddenField, LogName, ProjectId, Record, Search, SearchedText, Stamp, StoredEvent, Target,
-    Timestamp, ViewerTier,
+    Timestamp, ValuePattern, ViewerTier,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,7 +108,7 @@ fn conditions() -> Vec<(EventField, EventFilter, EventFilter)> {
     let time = |seconds: i64| Some(NOW.plus_seconds(seconds));
     add(EventField::Action, &|filter, is_met| {
         let action = if is_met { "user.*" } else { "auth.*" };
-        let condition = Condition::on_action(action).expect("a condition");
+        let condition = Condition::of(ValuePattern::of_action(action).expect("a pattern"));
         filter.conditions.insert(Facet::Action, condition);
     });
     for (field, word) in [

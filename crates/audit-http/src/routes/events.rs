@@ -150,6 +150,10 @@ impl Fielded for EventsQuery {
             limit,
         })
     }
+
+    fn is_repeatable(parameter: &str) -> bool {
+        HistoryQuery::is_repeatable(parameter)
+    }
 }
 
 /// Stores one event or an array of them.

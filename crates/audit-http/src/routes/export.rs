@@ -85,6 +85,10 @@ impl Fielded for ExportQuery {
             .unwrap_or(ExportFormat::JsonLines);
         Some((format, HistoryQuery::read(fields)?))
     }
+
+    fn is_repeatable(parameter: &str) -> bool {
+        HistoryQuery::is_repeatable(parameter)
+    }
 }
 
 /// Every event that a query finds, as one response of any length.

@@ -73,6 +73,10 @@ impl Fielded for FeedQuery {
         };
         Some((request, wait))
     }
+
+    fn is_repeatable(parameter: &str) -> bool {
+        FilterQuery::is_repeatable(parameter)
+    }
 }
 
 fn read_wait(fields: &mut Fields<'_>) -> Duration {

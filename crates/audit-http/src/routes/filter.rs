@@ -4,14 +4,16 @@ use crate::input::Fielded;
 use crate::parameters::{read_time, take};
 use crate::schema::{ADDITIVE, ActionFilterText, AnyTime, SearchText, Text, Word, absent_not_null};
 use audit_domain::{
-    ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, Search, Violations,
+    ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, Search, ValuePattern,
     limits,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt::Display;
 
-/// Which events, whenever they occurred: a condition on each facet.
+/// Which events, whenever they occurred: a condition on each facet, of two parameters.
 pub(super) struct FilterQuery;
 
 impl JsonSchema for FilterQuery {
@@ -20,34 +22,46 @@ impl JsonSchema for FilterQuery {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let properties = Facet::ALL.iter();
-        let properties: Map<String, Value> = properties
-            .map(|facet| (facet.as_str().to_owned(), parameter(generator, *facet).into()))
-            .collect();
+        let mut properties = Map::new();
+        for facet in Facet::ALL {
+            let mut demanded = parameter(generator, *facet);
+            if matches!(facet, Facet::IpAddress | Facet::SessionId) {
+                demanded.insert(ADDITIVE.to_owned(), json!(true));
+            }
+            properties.insert(facet.as_str().to_owned(), demanded.into());
+        }
+        for facet in Facet::ALL {
+            let mut excluded = parameter(generator, *facet);
+            let name = facet.as_str();
+            let description =
+                format!("Not the events that `{name}` with this value finds. Several values: none of them.");
+            excluded.insert("description".to_owned(), json!(description));
+            excluded.insert(ADDITIVE.to_owned(), json!(true));
+            properties.insert(facet.exclusion().to_owned(), excluded.into());
+        }
         json_schema!({"type": "object", "properties": properties})
     }
 }
 
-/// The parameter with which events are filtered by a facet.
+/// A parameter with values of a facet.
 fn parameter(generator: &mut SchemaGenerator, facet: Facet) -> Schema {
-    let mut schema = match facet.values() {
+    let values = match facet.values() {
         FacetValues::Identifier | FacetValues::Text => generator.subschema_for::<IdText>(),
         FacetValues::ActorType => generator.subschema_for::<Word<ActorType>>(),
         FacetValues::Category => generator.subschema_for::<Word<Category>>(),
         FacetValues::Action => generator.subschema_for::<ActionFilterText>(),
     };
     let (description, example) = about(facet);
-    if !description.is_empty() {
-        schema.insert("description".to_owned(), json!(description));
-    }
-    schema.insert("examples".to_owned(), json!([example]));
-    if matches!(facet, Facet::IpAddress | Facet::SessionId) {
-        schema.insert(ADDITIVE.to_owned(), json!(true));
-    }
-    schema
+    json_schema!({
+        "type": "array",
+        "items": values,
+        "maxItems": Condition::PATTERNS_MAX,
+        "description": format!("{description} Several values: one of them."),
+        "examples": [[example]],
+    })
 }
 
-/// The description of the parameter, beyond that of its words, and an example.
+/// The description of the parameter that demands a value, and an example.
 const fn about(facet: Facet) -> (&'static str, &'static str) {
     match facet {
         Facet::TenantId => (
@@ -58,12 +72,12 @@ const fn about(facet: Facet) -> (&'static str, &'static str) {
             "Exactly this actor. The original id also finds events in which redaction replaced it by its hash.",
             "user_1",
         ),
-        Facet::ActorType => ("", "user"),
+        Facet::ActorType => ("Actors of this type.", "user"),
         Facet::Action => (
             "Exactly this action, or a beginning and a `*`: `user.*` finds `user.created` and `user.role.updated`, not `user`.",
             "user.*",
         ),
-        Facet::Category => ("", "admin"),
+        Facet::Category => ("This category.", "admin"),
         Facet::TargetId => ("Exactly this target; as `actor_id`.", "user_2"),
         Facet::TargetType => ("Exactly this type of target.", "user"),
         Facet::IpAddress => (
@@ -97,33 +111,60 @@ pub(super) struct HistoryQuery {
 
 type IdText = Text<1, { limits::ID_CHARS_MAX }>;
 
-/// Reads a condition on a facet.
-fn read_condition(fields: &mut Fields<'_>, facet: Facet) -> Option<Condition> {
-    let name = facet.as_str();
-    match facet.values() {
-        FacetValues::Identifier | FacetValues::Text => fields
-            .optional_text(name, 1, limits::ID_CHARS_MAX)
-            .map(Condition::is),
-        FacetValues::ActorType => fields.optional_parsed::<ActorType>(name).map(of_word),
-        FacetValues::Category => fields.optional_parsed::<Category>(name).map(of_word),
-        FacetValues::Action => read_with(fields, name, Condition::on_action),
+/// Reads the values of a facet that a parameter has.
+fn read_patterns(fields: &mut Fields<'_>, facet: Facet, parameter: &str) -> BTreeSet<ValuePattern> {
+    let chars_max = match facet.values() {
+        FacetValues::Identifier | FacetValues::Text => limits::ID_CHARS_MAX,
+        FacetValues::ActorType | FacetValues::Category | FacetValues::Action => usize::MAX,
+    };
+    let texts = fields.repeated_text(parameter, 1, chars_max);
+    if texts.len() > Condition::PATTERNS_MAX {
+        let message = format_args!("must be given at most {} times", Condition::PATTERNS_MAX);
+        fields.violate::<()>(parameter, message);
+        return BTreeSet::new();
     }
+    let patterns = texts.into_iter();
+    patterns
+        .filter_map(|text| match read_pattern(facet, text) {
+            Ok(pattern) => Some(pattern),
+            Err(message) => fields.violate(parameter, message),
+        })
+        .collect()
 }
 
-fn of_word(word: impl ToString) -> Condition {
-    Condition::is(word.to_string())
+fn read_pattern(facet: Facet, text: String) -> Result<ValuePattern, String> {
+    fn refused(error: impl Display) -> String {
+        error.to_string()
+    }
+    match facet.values() {
+        FacetValues::Identifier | FacetValues::Text => {}
+        FacetValues::ActorType => _ = text.parse::<ActorType>().map_err(refused)?,
+        FacetValues::Category => _ = text.parse::<Category>().map_err(refused)?,
+        FacetValues::Action => return ValuePattern::of_action(&text).map_err(refused),
+    }
+    Ok(ValuePattern::Is(text))
 }
 
 impl Fielded for FilterQuery {
     type Read = EventFilter;
 
     fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
-        let facets = Facet::ALL.iter();
-        let conditions = facets.filter_map(|facet| Some((*facet, read_condition(fields, *facet)?)));
-        Some(EventFilter {
-            conditions: conditions.collect(),
-            ..EventFilter::default()
-        })
+        let mut filter = EventFilter::default();
+        for facet in Facet::ALL {
+            let condition = Condition {
+                any_of: read_patterns(fields, *facet, facet.as_str()),
+                none_of: read_patterns(fields, *facet, facet.exclusion()),
+            };
+            if condition != Condition::default() {
+                filter.conditions.insert(*facet, condition);
+            }
+        }
+        Some(filter)
+    }
+
+    fn is_repeatable(parameter: &str) -> bool {
+        let mut facets = Facet::ALL.iter();
+        facets.any(|facet| parameter == facet.as_str() || parameter == facet.exclusion())
     }
 }
 
@@ -136,16 +177,16 @@ impl Fielded for HistoryQuery {
             conditions,
             start: read_time(fields, "start_date", Bound::Start),
             end: read_time(fields, "end_date", Bound::End),
-            search: read_with(fields, "search", Search::parse),
+            search: read_search(fields),
         })
+    }
+
+    fn is_repeatable(parameter: &str) -> bool {
+        FilterQuery::is_repeatable(parameter)
     }
 }
 
-fn read_with<T>(
-    fields: &mut Fields<'_>,
-    name: &str,
-    parse: impl FnOnce(&str) -> Result<T, Violations>,
-) -> Option<T> {
-    let text = fields.optional_text(name, 0, usize::MAX)?;
-    take(fields, parse(&text))
+fn read_search(fields: &mut Fields<'_>) -> Option<Search> {
+    let text = fields.optional_text("search", 0, usize::MAX)?;
+    take(fields, Search::parse(&text))
 }

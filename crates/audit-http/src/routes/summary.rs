@@ -52,6 +52,10 @@ impl Fielded for SummaryQuery {
             splits_by_category: split == Some(Split::Category),
         })
     }
+
+    fn is_repeatable(parameter: &str) -> bool {
+        HistoryQuery::is_repeatable(parameter)
+    }
 }
 
 /// The events of a span of time.

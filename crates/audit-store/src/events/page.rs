@@ -2,10 +2,14 @@
 
 use super::{EventPage, EventQuery, ScanSession};
 use crate::error::Result;
-use audit_domain::StoredEvent;
+use audit_domain::{Position, StoredEvent};
 
 /// A page ends with the event by which its stored events reach this size. One event larger than this is a page.
 pub const PAGE_BYTES_MAX: usize = 1024 * 1024;
+
+/// A page also ends after about this many candidates, so that a condition that the index cannot check and few events meet
+/// does not hold a session for long. Between 0.2 and 1 s of processor time.
+pub const PAGE_CANDIDATES_MAX: usize = 20_000;
 
 /// Rows that are fetched at once, at most.
 const FETCHED_ROWS_MAX: usize = 1_000;
@@ -46,10 +50,10 @@ pub(super) fn read_page<S: ScanSession>(
 ) -> Result<EventPage> {
     let mut page = EventPage {
         events: Vec::new(),
-        has_more: false,
+        next: None,
     };
     let limit = query.limit.get();
-    let (mut fetch, mut bytes, mut factor) = (FetchSize::default(), 0, 1);
+    let (mut fetch, mut bytes, mut factor, mut candidates) = (FetchSize::default(), 0, 1, 0);
     loop {
         // One event more than the page has tells whether there is a next page.
         let missing = limit + 1 - page.events.len();
@@ -57,6 +61,8 @@ pub(super) fn read_page<S: ScanSession>(
         let wanted = missing.saturating_mul(factor).min(fitting);
         let fetched = session.scan(&mut scan, wanted)?;
         let is_end = fetched.len() < wanted;
+        candidates += fetched.len();
+        let last = fetched.last().map(position_of);
         let mut are_shown = true;
         for event in fetched {
             fetch.note(&event);
@@ -65,7 +71,7 @@ pub(super) fn read_page<S: ScanSession>(
                 continue;
             }
             if page.events.len() == limit || bytes >= PAGE_BYTES_MAX {
-                page.has_more = true;
+                page.next = page.events.last().map(position_of);
                 return Ok(page);
             }
             bytes += event.canonical.len();
@@ -74,11 +80,22 @@ pub(super) fn read_page<S: ScanSession>(
         if is_end {
             return Ok(page);
         }
+        if candidates >= PAGE_CANDIDATES_MAX {
+            page.next = last;
+            return Ok(page);
+        }
         // Few candidates match: more of them at once.
         factor = match are_shown {
             true => 1,
             false => (factor * 2).min(FETCHED_ROWS_MAX),
         };
+    }
+}
+
+const fn position_of(event: &StoredEvent) -> Position {
+    Position {
+        occurred_at: event.occurred_at,
+        id: event.id,
     }
 }
 

@@ -8,7 +8,9 @@ use crate::database::AnySession;
 use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::ledgers::actions_with_prefix;
-use audit_domain::{ActionGlob, Category, Condition, EventFilter, Facet, SearchedText, ViewerTier};
+use audit_domain::{
+    ActionGlob, Category, Condition, EventFilter, Facet, SearchedText, ValuePattern, ViewerTier,
+};
 use audit_index::Term;
 
 /// A prefix or glob that expands to more actions than this selects no candidates.
@@ -49,12 +51,15 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
         return Ok(None);
     }
     let mut found = QueryTerms {
-        terms: field_terms(query),
+        terms: word_terms(query),
         inexact: long_words(query.filter).then_some("search"),
     };
-    let is_selected =
-        add_prefix_terms(session, query, &mut found)? && add_tier_terms(session, query, &mut found)?;
-    Ok(is_selected.then_some(found))
+    for (facet, condition) in &query.filter.conditions {
+        if !add_condition_terms(session, query.ledger_id, (*facet, condition), &mut found)? {
+            return Ok(None);
+        }
+    }
+    Ok(add_tier_terms(session, query, &mut found)?.then_some(found))
 }
 
 /// Whether the search has a word whose token other words share, because it is truncated.
@@ -63,33 +68,13 @@ fn long_words(filter: &EventFilter) -> bool {
     words.any(shares_its_token)
 }
 
-/// The terms of a filter, except those of the beginning of an action.
-fn field_terms(query: &Selected<'_>) -> Vec<Term> {
-    let EventFilter {
-        conditions,
-        start: _, // The range of the scan.
-        end: _,
-        search,
-    } = query.filter;
-    let ledger = query.ledger_id.0;
+/// The terms of the words of a search.
+fn word_terms(query: &Selected<'_>) -> Vec<Term> {
     let visible = visible_texts(query.tier);
-    let mut terms = Vec::new();
-    for (facet, condition) in conditions {
-        match condition {
-            Condition::OneOf(values) => {
-                terms.push(any_of(
-                    Kind::Is(*facet),
-                    ledger,
-                    values.iter().map(String::as_str),
-                ));
-            }
-            Condition::ActionPrefix(_) => {} // See `add_prefix_terms`.
-        }
-    }
-    for word in search.iter().flat_map(|search| search.words()) {
-        terms.push(searched(ledger, word, &visible));
-    }
-    terms
+    let words = query.filter.search.iter().flat_map(|search| search.words());
+    words
+        .map(|word| searched(query.ledger_id.0, word, &visible))
+        .collect()
 }
 
 /// The searched texts that a reader with this tier sees.
@@ -98,29 +83,49 @@ fn visible_texts(tier: Option<&ViewerTier>) -> Vec<SearchedText> {
     SearchedText::ALL.iter().copied().filter(is_visible).collect()
 }
 
-/// Adds the terms of the beginning of an action. Returns whether an event can match.
-fn add_prefix_terms(session: &mut AnySession, query: &Selected<'_>, found: &mut QueryTerms) -> Result<bool> {
-    let Some(Condition::ActionPrefix(prefix)) = query.filter.conditions.get(&Facet::Action) else {
-        return Ok(true);
-    };
-    let is = |value: &str| Term::is(token(Kind::ActionPrefix, query.ledger_id.0, value.as_bytes()));
-    if prefix.is_empty() {
+/// Adds the term of a condition. Returns whether an event can match.
+///
+/// Excluded values add none. The hash of a token can be that of two values, and whoever chooses both could hide the events of one
+/// behind an exclusion of the other.
+fn add_condition_terms(
+    session: &mut AnySession,
+    ledger_id: LedgerId,
+    (facet, condition): (Facet, &Condition),
+    found: &mut QueryTerms,
+) -> Result<bool> {
+    if !condition.none_of.is_empty() {
+        found.inexact = Some(facet.exclusion());
+    }
+    if condition.any_of.is_empty() {
         return Ok(true);
     }
-    if prefix.ends_with('.') {
-        found.terms.push(is(prefix));
-        return Ok(true);
-    }
-    match expand(session, query.ledger_id, prefix, |_| true)? {
-        Actions::None => return Ok(false),
-        Actions::Tokens(tokens) => found.terms.push(Term::AnyOf(tokens)),
-        // The whole segments of the prefix select fewer candidates than no term.
-        Actions::Many => {
-            let segments = prefix.rfind('.').map(|dot| &prefix[..=dot]);
-            found.terms.extend(segments.map(is));
-            found.inexact = Some(Facet::Action.as_str());
+    let segments = |prefix: &str| token(Kind::ActionPrefix, ledger_id.0, prefix.as_bytes());
+    let mut tokens = Vec::new();
+    for pattern in &condition.any_of {
+        match pattern {
+            ValuePattern::Is(value) => tokens.push(token(Kind::Is(facet), ledger_id.0, value.as_bytes())),
+            ValuePattern::ActionPrefix(prefix) if prefix.is_empty() => return Ok(true),
+            ValuePattern::ActionPrefix(prefix) if prefix.ends_with('.') => tokens.push(segments(prefix)),
+            ValuePattern::ActionPrefix(prefix) => match expand(session, ledger_id, prefix, |_| true)? {
+                Actions::None => {}
+                Actions::Tokens(more) if tokens.len() + more.len() <= EXPANDED_ACTIONS_MAX => {
+                    tokens.extend(more)
+                }
+                Actions::Tokens(_) | Actions::Many => {
+                    found.inexact = Some(facet.as_str());
+                    // The whole segments of the prefix select fewer candidates than no term.
+                    match prefix.rfind('.') {
+                        Some(dot) => tokens.push(segments(&prefix[..=dot])),
+                        None => return Ok(true),
+                    }
+                }
+            },
         }
     }
+    if tokens.is_empty() {
+        return Ok(false);
+    }
+    found.terms.push(Term::AnyOf(tokens));
     Ok(true)
 }
 
@@ -129,18 +134,18 @@ fn add_tier_terms(session: &mut AnySession, query: &Selected<'_>, found: &mut Qu
     let Some(tier) = query.tier else {
         return Ok(true);
     };
-    let of_category =
-        |wanted: &String, allowed: &[Category]| allowed.iter().any(|one| one.as_str() == wanted);
-    match (&tier.categories, query.filter.values(Facet::Category)) {
-        (Some(allowed), None) if !allowed.is_empty() => {
-            let allowed = allowed.iter().map(|category| Category::as_str(*category));
+    if let Some(allowed) = &tier.categories {
+        if allowed.is_empty() {
+            return Ok(false);
+        }
+        let allowed = allowed.iter().map(|category| Category::as_str(*category));
+        let wanted = query.filter.values(Facet::Category);
+        let is_allowed = |wanted: &&str| allowed.clone().any(|one| one == *wanted);
+        if !wanted.is_some_and(|wanted| wanted.iter().all(is_allowed)) {
             found
                 .terms
                 .push(any_of(Kind::Is(Facet::Category), query.ledger_id.0, allowed));
         }
-        (Some(allowed), Some(wanted)) if wanted.iter().any(|wanted| of_category(wanted, allowed)) => {}
-        (Some(_), _) => return Ok(false),
-        (None, _) => {}
     }
     if let Some(globs) = &tier.actions {
         match expand_globs(session, query.ledger_id, globs)? {

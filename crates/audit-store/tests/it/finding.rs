@@ -2,13 +2,13 @@
 
 use crate::{NOW, append, create_project, open, prepare};
 use audit_domain::{
-    ActorType, Category, Condition, EventFilter, Facet, FacetValues, PageLimit, Position, Search,
-    StoredEvent, Timestamp, ViewerTier,
+    ActorType, Category, Condition, EventFilter, Facet, PageLimit, Search, StoredEvent, Timestamp,
+    ValuePattern, ViewerTier,
 };
 use audit_store::{Destination, EventQuery, Store};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const ACTIONS: [&str; 5] = [
     "user.created",
@@ -37,30 +37,33 @@ pub(crate) fn any_event() -> impl Strategy<Value = Value> {
 }
 
 pub(crate) fn any_filter() -> impl Strategy<Value = EventFilter> {
-    let action = prop_oneof![
-        Just(None),
-        proptest::sample::select(
-            &[
-                "user.created",
-                "user.*",
-                "auth.failed*",
-                "us*",
-                "*",
-                "user.role.*",
-                "none.at_all",
-                "auth.failed_*"
-            ][..]
-        )
-        .prop_map(|text| Some(Condition::on_action(text).expect("a condition")))
-    ];
+    let actions = proptest::sample::select(
+        &[
+            "user.created",
+            "user.*",
+            "auth.failed*",
+            "us*",
+            "*",
+            "user.role.*",
+            "none.at_all",
+            "auth.failed_*",
+        ][..],
+    )
+    .prop_map(|text| ValuePattern::of_action(text).expect("a pattern"));
+    let action = proptest::option::of((
+        proptest::collection::btree_set(actions.clone(), 0..3),
+        proptest::collection::btree_set(actions, 0..2),
+    ))
+    .prop_map(|patterns| patterns.map(|(any_of, none_of)| Condition { any_of, none_of }));
     let search = prop_oneof![
         3 => Just(None),
         1 => proptest::sample::select(&["alice", "ALI*", "bob alice", "ärz*", "updated", "failed", "neil", "unknown", "t*"][..])
             .prop_map(|text| Some(Search::parse(text).expect("a valid search")))
     ];
-    // Of every facet: a value that events have, or one of two.
+    // Of every facet: numbers of values, some of which events have, that are demanded and excluded.
+    let numbers = |count| proptest::collection::btree_set(0..6_usize, count);
     let values = proptest::collection::vec(
-        proptest::option::of((0..6_usize, any::<bool>())),
+        proptest::option::of((numbers(0..3), numbers(0..2))),
         Facet::ALL.len(),
     );
     let times = (proptest::option::of(0..5_i64), proptest::option::of(0..5_i64));
@@ -79,22 +82,27 @@ pub(crate) fn any_filter() -> impl Strategy<Value = EventFilter> {
     })
 }
 
-fn condition(facet: Facet, (index, has_other): (usize, bool)) -> Condition {
-    let value = match facet {
-        Facet::TenantId => format!("t{index}"),
-        Facet::ActorId => format!("a{index}"),
-        Facet::ActorType => ActorType::ALL[index % ActorType::ALL.len()].to_string(),
-        Facet::Action => "user.created".to_owned(),
-        Facet::Category => Category::ALL[index % Category::ALL.len()].to_string(),
-        Facet::TargetId => format!("o{index}"),
-        Facet::TargetType => format!("k{index}"),
-        Facet::IpAddress => format!("192.0.2.{index}"),
-        Facet::SessionId => format!("s{index}"),
-    };
-    match has_other && facet.values() == FacetValues::Identifier {
-        true => Condition::OneOf(vec![value, "a0".to_owned()]),
-        false => Condition::is(value),
+fn condition(facet: Facet, (any_of, none_of): (BTreeSet<usize>, BTreeSet<usize>)) -> Condition {
+    let patterns =
+        |numbers: BTreeSet<usize>| numbers.into_iter().map(|number| value(facet, number)).collect();
+    Condition {
+        any_of: patterns(any_of),
+        none_of: patterns(none_of),
     }
+}
+
+fn value(facet: Facet, number: usize) -> ValuePattern {
+    ValuePattern::Is(match facet {
+        Facet::TenantId => format!("t{number}"),
+        Facet::ActorId => format!("a{number}"),
+        Facet::ActorType => ActorType::ALL[number % ActorType::ALL.len()].to_string(),
+        Facet::Action => ACTIONS[number % ACTIONS.len()].to_owned(),
+        Facet::Category => Category::ALL[number % Category::ALL.len()].to_string(),
+        Facet::TargetId => format!("o{number}"),
+        Facet::TargetType => format!("k{number}"),
+        Facet::IpAddress => format!("192.0.2.{number}"),
+        Facet::SessionId => format!("s{number}"),
+    })
 }
 
 /// Keeps one condition in four on average, so that events match.
@@ -131,15 +139,12 @@ pub(crate) fn pages(
             .read(|reader| reader.events(&query))
             .expect("the events are read");
         assert!(
-            page.events.len() == limit || !page.has_more,
+            page.events.len() == limit || page.next.is_none(),
             "only the last page is short"
         );
         all.extend(page.events);
-        after = all.last().map(|last| Position {
-            occurred_at: last.occurred_at,
-            id: last.id,
-        });
-        if !page.has_more {
+        after = page.next;
+        if after.is_none() {
             return all;
         }
     }
@@ -153,6 +158,8 @@ pub(crate) fn expected(
     let wanted = |event: &&StoredEvent| {
         let facets = event.facets().expect("a stored event");
         match tier {
+            // Nobody excludes by what they do not see.
+            Some(tier) if filter.conditions.keys().any(|facet| tier.hides(facet.field())) => false,
             Some(tier) => tier.shows(&facets) && filter.matches(event, &tier.restrict(facets)),
             None => filter.matches(event, &facets),
         }

@@ -5,7 +5,7 @@ use crate::numbered::{
     assert_repeated, numbered_batch, numbered_event, of_tenant, open_without_indexing, store_twenty,
 };
 use crate::{NOW, append, count, create_project, destination, open, prepare};
-use audit_domain::{EventFilter, EventId, PageLimit, Position, ProjectId, Timestamp};
+use audit_domain::{EventFilter, EventId, PageLimit, ProjectId, Timestamp};
 use audit_store::{Appended, Destination, EventQuery, Store};
 use serde_json::json;
 use std::path::Path;
@@ -33,12 +33,9 @@ fn paged(store: &Store, to: &Destination, filter: &EventFilter) -> Vec<EventId> 
         let page = store
             .read(|reader| reader.events(&query))
             .expect("the events are read");
-        after = page.events.last().map(|last| Position {
-            occurred_at: last.occurred_at,
-            id: last.id,
-        });
         all.extend(page.events.iter().map(|event| event.id));
-        if !page.has_more {
+        after = page.next;
+        if after.is_none() {
             return all;
         }
     }

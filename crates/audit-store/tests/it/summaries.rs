@@ -5,7 +5,7 @@ use crate::numbered::open_without_indexing;
 use crate::{NOW, append, create_project, destination, open, prepare};
 use audit_domain::{
     Buckets, Category, Condition, EventFilter, Facet, Interval, ProjectId, Search, StoredEvent, Timestamp,
-    TopField, ViewerTier,
+    TopField, ValuePattern, ViewerTier,
 };
 use audit_store::{Destination, EventSummary, Store, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX};
 use proptest::prelude::*;
@@ -204,7 +204,12 @@ fn store_days(store: &Store, to: &Destination, days: i64) -> Vec<StoredEvent> {
 }
 
 fn filter_of(action: Option<&str>, search: Option<&str>) -> EventFilter {
-    let of_action = |text| (Facet::Action, Condition::on_action(text).expect("a condition"));
+    let of_action = |text| {
+        (
+            Facet::Action,
+            Condition::of(ValuePattern::of_action(text).expect("a pattern")),
+        )
+    };
     EventFilter {
         conditions: action.map(of_action).into_iter().collect(),
         search: search.map(|text| Search::parse(text).expect("a search")),

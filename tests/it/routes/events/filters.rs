@@ -59,6 +59,9 @@ const FILTERS: &[(&str, &str)] = &[
 ];
 
 fn matches(event: &Value, (name, value): (&str, &str)) -> bool {
+    if let Some(name) = name.strip_prefix("not_") {
+        return !matches(event, (name, value));
+    }
     let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
     match name {
         "tenant_id" => text("/tenant_id") == Some(value),
@@ -112,6 +115,8 @@ fn expected(stored: &BTreeMap<String, Value>, filters: &[(&str, &str)]) -> Vec<S
 on_both_databases! {
     each_filter_finds_what_it_says_and_nothing_else,
     each_pair_of_filters_finds_what_both_say,
+    values_are_excluded_and_several_of_one_field_are_alternatives,
+    a_parameter_is_repeated_up_to_its_limit_and_only_where_it_can_be,
     filters_compare_whole_values_and_case,
     an_action_prefix_does_not_stray_into_its_neighbours,
     a_star_is_a_wildcard_only_at_the_end,
@@ -152,6 +157,81 @@ fn each_pair_of_filters_finds_what_both_say(database: DatabaseKind) {
         nonempty > 50,
         "only {nonempty} pairs find anything: the events are too much alike"
     );
+}
+
+fn values_are_excluded_and_several_of_one_field_are_alternatives(database: DatabaseKind) {
+    let (project, stored) = project_with_events(database);
+    let of_fields = || {
+        FILTERS
+            .iter()
+            .filter(|(name, _)| !name.contains("date") && *name != "search")
+    };
+    for &(name, value) in of_fields() {
+        let exclusion = format!("not_{name}");
+        for &(other, wanted) in of_fields() {
+            let (query, expected): (_, Vec<String>) = match other == name {
+                // One of both values.
+                true => {
+                    let query = [(name, value), (name, wanted)];
+                    let either = |event: &Value| query.iter().any(|one| matches(event, *one));
+                    let all = expected(&stored, &[]).into_iter();
+                    (query, all.filter(|id| either(&stored[id])).collect())
+                }
+                false => {
+                    let query = [(exclusion.as_str(), value), (other, wanted)];
+                    (query, expected(&stored, &query))
+                }
+            };
+            let found = project.find_ids(&[query[0], query[1], ("limit", "200")]);
+            assert_eq!(found, expected, "{query:?}");
+        }
+        // What the service has recorded itself is not excluded.
+        let own = project.find_ids(&[("tenant_id", "audit-server")]);
+        let query = [
+            (exclusion.as_str(), value),
+            ("not_tenant_id", "audit-server"),
+            ("limit", "200"),
+        ];
+        let found = project.find_ids(&query);
+        assert_eq!(
+            found,
+            expected(&stored, &query[..1]),
+            "{exclusion}, own events: {own:?}"
+        );
+    }
+    let nothing = project.find_ids(&[("actor_id", "actor-3"), ("not_actor_id", "actor-3")]);
+    assert!(nothing.is_empty(), "{nothing:?}");
+}
+
+fn a_parameter_is_repeated_up_to_its_limit_and_only_where_it_can_be(database: DatabaseKind) {
+    let (project, stored) = project_with_events(database);
+    let values: Vec<String> = (0..17).map(|number| format!("actor-{number}")).collect();
+    for name in ["actor_id", "not_actor_id"] {
+        let mut query: Vec<(&str, &str)> = values[..16].iter().map(|value| (name, value.as_str())).collect();
+        let count = if name == "actor_id" { stored.len() } else { 0 };
+        let found =
+            project.find_ids(&[&query[..], &[("limit", "200"), ("not_tenant_id", "audit-server")]].concat());
+        assert_eq!(found.len(), count, "{name}");
+        query.push((name, &values[16]));
+        project
+            .get("/events")
+            .queries(&query)
+            .send()
+            .expect_invalid(&[name]);
+    }
+    for path in ["/events", "/events/feed", "/events/summary", "/events/export"] {
+        let one = project
+            .get(path)
+            .query("category", "auth")
+            .query("not_category", "admin");
+        one.query("category", "nothing")
+            .send()
+            .expect_invalid(&["category"]);
+    }
+    for (name, value) in [("limit", "10"), ("search", "alice"), ("start_date", "2026-01-13")] {
+        let twice = project.get("/events").query(name, value).query(name, value);
+        twice.send().expect_invalid(&[name]);
+    }
 }
 
 fn filters_compare_whole_values_and_case(database: DatabaseKind) {

@@ -86,7 +86,7 @@ fn a_page_ends_at_its_size_and_little_more_is_read() {
     let mut events = Events::of(vec![60_000; 1_000]);
     let page = events.page(0, 200, "t");
     assert_eq!(page.events.len(), PAGE_BYTES_MAX.div_ceil(60_000));
-    assert!(page.has_more);
+    assert!(page.next.is_some());
     assert!(
         events.bytes_read <= PAGE_BYTES_MAX + 2 * 60_000,
         "{}",
@@ -99,10 +99,10 @@ fn a_page_of_small_events_ends_at_its_limit() {
     for limit in [1, 50, 200] {
         let mut events = Events::of(vec![500; 1_000]);
         let page = events.page(0, limit, "t");
-        assert_eq!((page.events.len(), page.has_more), (limit, true));
+        assert_eq!((page.events.len(), page.next.is_some()), (limit, true));
         assert_eq!(events.rows_read, limit + 1);
         let rest = events.page(1_000 - limit, limit, "t");
-        assert_eq!((rest.events.len(), rest.has_more), (limit, false));
+        assert_eq!((rest.events.len(), rest.next.is_some()), (limit, false));
     }
 }
 
@@ -129,7 +129,7 @@ fn an_event_larger_than_a_page_is_one_and_pages_join_without_gap() {
             .sum();
         assert!(all_but_last < PAGE_BYTES_MAX);
         seen.extend(page.events.into_iter().map(|event| event.canonical.len()));
-        if !page.has_more {
+        if page.next.is_none() {
             break;
         }
     }
@@ -141,7 +141,7 @@ fn an_event_larger_than_a_page_is_one_and_pages_join_without_gap() {
 fn candidates_that_do_not_match_are_fetched_in_pieces_of_bounded_size() {
     let mut events = Events::of(vec![60_000; 500]);
     let page = events.page(0, 200, "other");
-    assert_eq!((page.events.len(), page.has_more), (0, false));
+    assert_eq!((page.events.len(), page.next.is_some()), (0, false));
     assert_eq!(events.rows_read, 500);
     let mut fetch = FetchSize::default();
     fetch.note(&event(0, 60_000));
@@ -149,4 +149,24 @@ fn candidates_that_do_not_match_are_fetched_in_pieces_of_bounded_size() {
     assert_eq!(fetch.rows_of(1), 1);
     fetch.note(&event(0, 0));
     assert!(fetch.rows_of(usize::MAX) <= FETCHED_ROWS_MAX);
+}
+
+#[test]
+fn a_page_of_few_among_many_candidates_ends_and_the_next_one_goes_on() {
+    let count = 3 * PAGE_CANDIDATES_MAX;
+    let mut events = Events::of(vec![500; count]);
+    let page = events.page(0, 200, "other");
+    assert!(page.events.is_empty());
+    assert!(
+        events.rows_read < PAGE_CANDIDATES_MAX + FETCHED_ROWS_MAX,
+        "{}",
+        events.rows_read
+    );
+    let last = event(events.rows_read - 1, 500);
+    assert_eq!(page.next, Some(position_of(&last)));
+    let mut pages = 2;
+    while events.page(events.rows_read, 200, "other").next.is_some() {
+        pages += 1;
+    }
+    assert_eq!((events.rows_read, pages), (count, 3));
 }
