@@ -1,26 +1,5 @@
-//! The description of each endpoint beyond what its types declare: one module for each module of handlers, and in it one
-//! function for each handler, of the same name. [`crate::ENDPOINTS`] pairs them, so none can be missing.
-
-pub(crate) mod alert_rules;
-pub(crate) mod alerts;
-pub(crate) mod deliveries;
-pub(crate) mod documentation;
-pub(crate) mod events;
-pub(crate) mod export;
-pub(crate) mod feed;
-pub(crate) mod keys;
-pub(crate) mod log;
-pub(crate) mod master_keys;
-pub(crate) mod operations;
-pub(crate) mod portal;
-pub(crate) mod projects;
-pub(crate) mod redaction;
-pub(crate) mod streams;
-pub(crate) mod summary;
-pub(crate) mod usage;
-pub(crate) mod viewer_tiers;
-pub(crate) mod viewer_tokens;
-pub(crate) mod webhooks;
+//! What the documentation of an endpoint says beyond what its types declare. Each module of handlers has a module `about`, and
+//! in it one function for each handler, of the same name. [`crate::ENDPOINTS`] pairs them, so none can be missing.
 
 use crate::error_code::ErrorCode;
 use crate::openapi::SchemaOf;
@@ -167,4 +146,13 @@ pub(crate) struct Plain {
     pub(crate) content_types: &'static [&'static str],
     /// `object` or `string`.
     pub(crate) json_type: &'static str,
+}
+
+impl Plain {
+    /// Plain text.
+    pub(crate) const TEXT: Self = Self {
+        status: 200,
+        content_types: &["text/plain"],
+        json_type: "string",
+    };
 }

@@ -1,6 +1,7 @@
 //! The OpenAPI document, made from the table of routes and the types of its handlers, and a page that shows it.
 //!
-//! - [`crate::ENDPOINTS`] lists the endpoints, [`facts`] has the facts of their types, [`crate::about`] the descriptions.
+//! - [`crate::ENDPOINTS`] lists the endpoints, [`facts`] has the facts of their types, and the module `about` beside each
+//!   handler its [description](crate::about).
 //! - [`document`] is built once, on first use. It depends on nothing but the code.
 
 mod components;

@@ -8,13 +8,16 @@ mod events;
 mod export;
 mod feed;
 mod filter;
+mod key_limits;
 mod keys;
 mod log;
 mod master_keys;
 mod operations;
 mod portal;
 mod projects;
+mod proofs;
 mod redaction;
+mod redaction_trial;
 mod streams;
 mod summary;
 mod usage;
@@ -22,7 +25,7 @@ mod viewer_tiers;
 mod viewer_tokens;
 mod webhooks;
 
-use crate::about::{self, About};
+use crate::about::About;
 use crate::cors;
 use crate::error::ApiError;
 use crate::metrics::RouteCounters;
@@ -57,7 +60,8 @@ impl Endpoint {
     }
 }
 
-/// Makes an [`Endpoint`] of a method, a path and a handler. Its description is the function of [`about`] with the same name.
+/// Makes an [`Endpoint`] of a method, a path and a handler. Its documentation is the function of the same name in the module
+/// `about` of the module of the handler.
 macro_rules! endpoint {
     ($method:ident $path:expr => $module:ident :: $handler:ident) => {
         Endpoint {
@@ -66,7 +70,7 @@ macro_rules! endpoint {
             path: $path,
             route: |method| of_method(method).to($module::$handler),
             facts: || facts_of($module::$handler),
-            about: about::$module::$handler,
+            about: $module::about::$handler,
         }
     };
 }
@@ -85,8 +89,8 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/events/feed" => feed::follow),
     endpoint!(GET "/api/v1/events/export" => export::export),
     endpoint!(GET "/api/v1/events/{id}" => events::get),
-    endpoint!(GET "/api/v1/events/{id}/proof" => log::proof),
-    endpoint!(GET "/api/v1/events/{id}/receipt" => log::receipt),
+    endpoint!(GET "/api/v1/events/{id}/proof" => proofs::proof),
+    endpoint!(GET "/api/v1/events/{id}/receipt" => proofs::receipt),
     endpoint!(GET "/api/v1/log/checkpoint" => log::checkpoint),
     endpoint!(GET "/api/v1/log/tile/{path}" => log::tile),
     endpoint!(GET "/api/v1/log/consistency" => log::consistency),
@@ -113,7 +117,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/redaction/rules/{id}" => redaction::get),
     endpoint!(PUT "/api/v1/redaction/rules/{id}" => redaction::change),
     endpoint!(DELETE "/api/v1/redaction/rules/{id}" => redaction::delete),
-    endpoint!(POST "/api/v1/redaction/test" => redaction::test),
+    endpoint!(POST "/api/v1/redaction/test" => redaction_trial::test),
     endpoint!(POST "/api/v1/viewer-tokens" => viewer_tokens::create),
     endpoint!(GET "/api/v1/portal" => portal::get),
     endpoint!(PATCH "/api/v1/portal" => portal::change),

@@ -1,15 +1,15 @@
 //! `/api/v1/keys`.
 
+use super::key_limits::{LimitsBody, LimitsInput, read_limits};
 use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters, Parameters, ProjectParameters};
-use crate::parameters::read_instant;
 use crate::reply::{Created, Reply};
-use crate::schema::{AnyTime, NameText, Time, True, Uuid, Word, absent_not_null};
+use crate::schema::{NameText, Time, True, Uuid, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{AppError, KEY_OVERLAP_MAX, Key, KeyManager, NewKey};
 use audit_auth::{Keys, Master, Principal};
-use audit_domain::{Environment, Fields, KeyId, KeyLimits, KeyScope, Name, Network, ProjectId};
+use audit_domain::{Environment, Fields, KeyId, KeyLimits, Name, ProjectId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::str::FromStr;
@@ -32,21 +32,6 @@ pub(super) struct NewKeyInput {
     environment: Option<Word<Environment>>,
     #[serde(flatten)]
     limits: LimitsInput,
-}
-
-/// What limits a new key.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "describes what is read")]
-pub(super) struct LimitsInput {
-    /// When the key expires. By default it does not.
-    #[schemars(extend("x-additive" = true))]
-    expires_at: Option<AnyTime>,
-    /// What the key may do. By default everything that its type may.
-    #[schemars(length(min = 1, max = KeyScope::ALL.len()), extend("x-additive" = true))]
-    scopes: Option<Vec<Word<KeyScope>>>,
-    /// Networks such as `10.0.0.0/8`, or addresses, from which the key may be used. By default all.
-    #[schemars(length(min = 1, max = KeyLimits::NETWORKS_MAX), extend("x-additive" = true))]
-    networks: Option<Vec<String>>,
 }
 
 /// How long the old key stays valid.
@@ -78,21 +63,6 @@ pub(super) struct NewKeyBody {
     environment: &'static str,
     #[serde(flatten)]
     limits: LimitsBody,
-}
-
-/// The limits of a key.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct LimitsBody {
-    /// `null` for a key that does not expire.
-    #[schemars(with = "Option<Time>", extend("x-additive" = true))]
-    expires_at: Option<String>,
-    /// `null` for everything that a key of its type may do.
-    #[schemars(with = "Option<Vec<Word<KeyScope>>>", extend("x-additive" = true))]
-    scopes: Option<Vec<&'static str>>,
-    /// `null` for everywhere.
-    #[schemars(extend("x-additive" = true))]
-    networks: Option<Vec<String>>,
 }
 
 /// A project key, without its text.
@@ -185,32 +155,6 @@ impl KeyBody {
             revoked_at: key.revoked_at.map(|time| time.to_string()),
             limits: key.limits.into(),
         })
-    }
-}
-
-impl From<KeyLimits> for LimitsBody {
-    fn from(limits: KeyLimits) -> Self {
-        let texts = |networks: Vec<Network>| networks.iter().map(ToString::to_string).collect();
-        Self {
-            expires_at: limits.expires_at.map(|time| time.to_string()),
-            scopes: limits
-                .scopes
-                .map(|scopes| scopes.iter().map(KeyScope::as_str).collect()),
-            networks: limits.networks.map(texts),
-        }
-    }
-}
-
-/// The limits of a new key.
-pub(super) fn read_limits(fields: &mut Fields<'_>) -> KeyLimits {
-    let expires_at = read_instant(fields, "expires_at");
-    // An empty list would limit nothing or everything, depending on who reads it.
-    let scopes = fields.optional_filled_list::<KeyScope>("scopes", KeyScope::ALL.len());
-    let networks = fields.optional_filled_list::<Network>("networks", KeyLimits::NETWORKS_MAX);
-    KeyLimits {
-        expires_at,
-        scopes: scopes.map(FromIterator::from_iter),
-        networks,
     }
 }
 
@@ -336,4 +280,113 @@ pub(super) async fn revoke(
 
 fn id_in(path: &str) -> Result<KeyId, AppError> {
     path.parse().map_err(|_| AppError::NotFound("key"))
+}
+
+/// The documentation of the endpoints, by the names of their handlers.
+pub(super) mod about {
+    use crate::about::{About, PathParameter, Sample, Tag};
+    use crate::error_code::ErrorCode;
+    use crate::schema::Uuid;
+
+    const fn path(description: &'static str) -> PathParameter {
+        PathParameter {
+            description,
+            schema: |generator| generator.subschema_for::<Uuid>(),
+            example: "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
+            refusal: ErrorCode::NotFound,
+        }
+    }
+
+    pub(crate) fn create() -> About {
+        About {
+            description: "At most 1,000 keys of a project that are not revoked (403).",
+            requests: &[Sample(
+                "example",
+                r#"{"project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "type": "project", "name": "ci", "environment": "test",
+                    "expires_at": "2027-01-15T00:00:00Z", "scopes": ["events:write"], "networks": ["10.0.0.0/8"]}"#,
+            )],
+            outcome: "The key. It is not shown again.",
+            answers: &[Sample(
+                "example",
+                r#"{
+                    "key": "pk_test_10EBnotarealkey0123456789ABCDEFGHIJKLMN", "id": "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
+                    "prefix": "pk_test_10EB", "type": "project", "name": "ci", "environment": "test",
+                    "expiresAt": null, "scopes": ["events:write"], "networks": null
+                }"#,
+            )],
+            errors: &[ErrorCode::NotFound],
+            ..About::new("create_key", Tag::Keys, "Create a project key")
+        }
+    }
+
+    pub(crate) fn list() -> About {
+        About {
+            description: "With a project key the keys of its project, of both environments; with a master key those \
+                          of the whole organization, which `project_id` narrows. Oldest first, revoked keys \
+                          included.",
+            outcome: "The keys.",
+            answers: &[Sample(
+                "example",
+                r#"{"keys": [{
+                    "id": "39e98361-ba60-4053-9d17-7c53faef3c23", "prefix": "pk_live_1lNh", "type": "project",
+                    "name": "default", "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "environment": "live",
+                    "lastUsedAt": "2026-01-15T10:30:00.873Z", "lastUsedFrom": "192.0.2.17", "createdAt": "2026-01-14T09:00:00.731Z", "revokedAt": null,
+                    "expiresAt": null, "scopes": null, "networks": null
+                }]}"#,
+            )],
+            ..About::new("list_keys", Tag::Keys, "List project keys")
+        }
+    }
+
+    pub(crate) fn get() -> About {
+        About {
+            description: "With a project key one of its project; with a master key one of the organization, which \
+                          `project_id` narrows. Revoked keys are found too.",
+            path: Some(path("The id of the key.")),
+            outcome: "The key, without its text.",
+            answers: &[Sample(
+                "example",
+                r#"{"key": {
+                    "id": "fb564014-b5c8-4473-b4a9-6d488ed16ad3", "prefix": "pk_test_10EB", "type": "project",
+                    "name": "ci", "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "environment": "test",
+                    "lastUsedAt": null, "lastUsedFrom": null, "createdAt": "2026-01-15T10:30:00.862Z", "revokedAt": null,
+                    "expiresAt": null, "scopes": ["events:write"], "networks": null
+                }}"#,
+            )],
+            is_additive: true,
+            ..About::new("get_key", Tag::Keys, "Read one project key")
+        }
+    }
+
+    pub(crate) fn rotate() -> About {
+        About {
+            description: "Creates a key with the same name, environment and limits, and expires the old one after \
+                          `overlap` seconds, atomically. A key that expires is followed by one that is valid for as \
+                          long.",
+            path: Some(path("The id of the old key.")),
+            outcome: "The new key. It is not shown again.",
+            answers: &[Sample(
+                "example",
+                r#"{
+                    "key": "pk_test_10EBnotarealkey0123456789ABCDEFGHIJKLMN", "id": "0dbb5a9b-6d2e-4b0c-9b0f-2b3c5bd3a0b1",
+                    "prefix": "pk_test_10EB", "type": "project", "name": "ci", "environment": "test",
+                    "expiresAt": null, "scopes": ["events:write"], "networks": null
+                }"#,
+            )],
+            errors: &[ErrorCode::Conflict],
+            ..About::new("rotate_key", Tag::Keys, "Rotate a project key")
+        }
+    }
+
+    pub(crate) fn revoke() -> About {
+        About {
+            description: "Immediate and permanent, on every node. A project key revokes keys of its project, itself \
+                          included; a master key any of the organization. A revoked key again: 200, and `revokedAt` \
+                          stays as it was.",
+            path: Some(path("The id of the key.")),
+            outcome: "The key is revoked.",
+            answers: &[Sample("example", r#"{"revoked": true}"#)],
+            ..About::new("revoke_key", Tag::Keys, "Revoke a project key")
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! `/api/v1/log` and `/api/v1/events/{id}/proof`: the data for auditors.
+//! `/api/v1/log`: the data for auditors.
 //!
 //! Checkpoints, tiles and the key are served in the formats of C2SP, as plain text and bytes, for tools that know those.
 
@@ -7,42 +7,19 @@ use crate::error::ApiError;
 use crate::input::{Fielded, Parameters, ProjectParameters};
 use crate::parameters::WholeNumber;
 use crate::reply::Reply;
-use crate::schema::{ContentHashText, ContentSaltText, Text, absent_not_null};
+use crate::schema::{Text, absent_not_null};
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::{HttpResponse, web};
-use audit_app::{AppError, Disclosure, EventProof, TenantProof, TileId};
+use audit_app::{AppError, TenantProof, TileId};
 use audit_auth::{EventsRead, Keys, Readers};
-use audit_domain::{EventId, Fields, limits};
+use audit_domain::{Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 /// Whether the witnesses that have cosigned a checkpoint are a quorum.
 const QUORUM_HEADER: &str = "log-quorum";
 /// A full tile never changes.
 const FULL_TILE_CACHE: &str = "private, max-age=31536000, immutable";
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(transform = absent_not_null)]
-#[schemars(rename = "InclusionProof")]
-pub(super) struct ProofBody {
-    /// The place of the event in the log, from 0; for a viewer token, in the log of its tenant.
-    seq: u64,
-    #[schemars(with = "ContentHashText")]
-    content_hash: String,
-    /// For readers who see the whole event: the random bytes in its content hash.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<ContentSaltText>")]
-    content_salt: Option<String>,
-    /// For viewers from whom fields are hidden: by part of the event `{"salt": …}`, or `{"hash": …}` if the tier hides something
-    /// of the part, in hexadecimal.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parts: Option<Map<String, Value>>,
-    /// The hashes that lead from the event to the root of the checkpoint (RFC 9162 §2.1.3), in base64.
-    inclusion: Vec<String>,
-    /// A signed note (C2SP `tlog-checkpoint`).
-    checkpoint: String,
-}
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ConsistencyProof")]
@@ -139,23 +116,6 @@ impl Fielded for ConsistencyQuery {
     }
 }
 
-impl From<EventProof> for ProofBody {
-    fn from(proof: EventProof) -> Self {
-        let (content_salt, parts) = match proof.disclosure {
-            Disclosure::Whole(salt) => (Some(salt.to_string()), None),
-            Disclosure::Parts(proofs) => (None, Some(proofs.to_json())),
-        };
-        Self {
-            seq: proof.seq,
-            content_hash: proof.content_hash.to_string(),
-            content_salt,
-            parts,
-            inclusion: proof.inclusion.to_base64(),
-            checkpoint: proof.checkpoint,
-        }
-    }
-}
-
 /// Which checkpoint is read.
 #[derive(JsonSchema)]
 #[schemars(transform = absent_not_null)]
@@ -243,44 +203,6 @@ pub(super) async fn rotations(
         .body(statements))
 }
 
-/// That an event is in the log.
-pub(super) async fn proof(
-    bearer: Bearer<Readers>,
-    parameters: ProjectParameters,
-    id: web::Path<String>,
-) -> Result<Reply<ProofBody>, ApiError> {
-    let input = parameters.read().and_then(|selection| {
-        let id = id.parse::<EventId>();
-        Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
-    });
-    let (presented, (selection, id)) = bearer.with(input).await?;
-    let own = presented.clone();
-    let proof = presented
-        .read_with_map(move || own.event_proof(selection, id))
-        .await?;
-    Ok(Reply::ok(proof.into()))
-}
-
-/// That an event is in the log, in one file.
-pub(super) async fn receipt(
-    bearer: Bearer<Readers>,
-    parameters: ProjectParameters,
-    id: web::Path<String>,
-) -> Result<HttpResponse, ApiError> {
-    let input = parameters.read().and_then(|selection| {
-        let id = id.parse::<EventId>();
-        Ok((selection, id.map_err(|_| AppError::NotFound("event"))?))
-    });
-    let (presented, (selection, id)) = bearer.with(input).await?;
-    let own = presented.clone();
-    let receipt = presented
-        .read_with_map(move || own.event_receipt(selection, id))
-        .await?;
-    Ok(HttpResponse::Ok()
-        .content_type(ContentType::plaintext())
-        .body(receipt.to_string()))
-}
-
 /// How many events a tenant has, and which.
 pub(super) async fn completeness(
     bearer: Bearer<Readers>,
@@ -324,4 +246,140 @@ pub(super) async fn consistency(
         to,
         consistency: proof.to_base64(),
     }))
+}
+
+/// The documentation of the endpoints, by the names of their handlers.
+pub(super) mod about {
+    use crate::about::{About, PathParameter, Plain, Sample, Tag};
+    use crate::error_code::ErrorCode;
+    use schemars::json_schema;
+
+    pub(crate) fn checkpoint() -> About {
+        About {
+            description: "A signed note: the name of the log, its size and the root of its tree, in the format of \
+                          C2SP `tlog-checkpoint`. It has everything that was acknowledged before. Where the \
+                          deployment has witnesses, it has their cosignatures as far as they are known, and the \
+                          header `Log-Quorum` tells whether they are the quorum. `cosigned=true` reads the last \
+                          checkpoint with a quorum, or 404.",
+            outcome: "The newest checkpoint.",
+            plain: Some(Plain::TEXT),
+            errors: &[
+                ErrorCode::LogInconsistent,
+                ErrorCode::NotFound,
+                ErrorCode::InternalError,
+                ErrorCode::Unavailable,
+            ],
+            is_additive: true,
+            ..About::new("get_log_checkpoint", Tag::Log, "Read the checkpoint")
+        }
+    }
+
+    pub(crate) fn tile() -> About {
+        About {
+            description: "Up to 256 neighbouring hashes of the tree, 32 bytes each, in the format of C2SP \
+                          `tlog-tiles`. Level 0 has the hashes of leaves: `SHA-256(0x00 || content hash)`. A full \
+                          tile never changes. `entries` in place of the level reads the entries themselves: two \
+                          bytes of length and the content hash of each event.",
+            path: Some(PathParameter {
+                description: "Level and index, and the width of a partial tile: `0/x001/x234/067` or `0/000.p/7`; \
+                              `entries/000` for entries.",
+                schema: |_| json_schema!({"type": "string"}),
+                example: "0/000.p/1",
+                refusal: ErrorCode::NotFound,
+            }),
+            outcome: "The hashes.",
+            plain: Some(Plain {
+                content_types: &["application/octet-stream"],
+                ..Plain::TEXT
+            }),
+            errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+            is_additive: true,
+            ..About::new("get_log_tile", Tag::Log, "Read a tile of the tree")
+        }
+    }
+
+    pub(crate) fn key() -> About {
+        About {
+            description: "The deployment's Ed25519 key as C2SP `signed-note` writes it: name, key id, public key. \
+                          Keep it somewhere else than what it is to verify.",
+            outcome: "The key that verifies checkpoints.",
+            plain: Some(Plain::TEXT),
+            errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+            is_additive: true,
+            ..About::new("get_log_key", Tag::Log, "Read the public key")
+        }
+    }
+
+    pub(crate) fn rotations() -> About {
+        About {
+            description: "Signed notes, one after another, by which each key of the deployment names the one that \
+                          follows it; both sign. Empty before the first rotation. A verifier that knows an earlier \
+                          key follows them to the present one.",
+            outcome: "The rotations of the key.",
+            plain: Some(Plain::TEXT),
+            errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+            is_additive: true,
+            ..About::new("get_log_key_rotations", Tag::Log, "Read the rotations of the key")
+        }
+    }
+
+    pub(crate) fn consistency() -> About {
+        About {
+            description: "The hashes that lead to the roots of both sizes: nothing that was there at the earlier one \
+                          was changed, removed or moved since.",
+            errors: &[ErrorCode::LogInconsistent],
+            outcome: "That the log at size `to` begins with all it had at size `from`.",
+            answers: &[Sample(
+                "example",
+                r#"{"from": 1, "to": 2, "consistency": ["4ti0sSFJI4tq9ir51ZSZd7atRj8YaOVJT6RMa+wRq4U="]}"#,
+            )],
+            is_additive: true,
+            ..About::new(
+                "get_log_consistency",
+                Tag::Log,
+                "Prove that the log is append-only",
+            )
+        }
+    }
+
+    pub(crate) fn completeness() -> About {
+        About {
+            description: "The signed size and root of the tree over all events of a tenant, in the order of the \
+                          feed, and the path to the root of the map that commits to all tenants. Whoever reads the \
+                          tenant's events computes size and root from their content hashes: a difference shows that \
+                          an event was left out. It tells nothing of other tenants. A tier that hides events has \
+                          none.",
+            errors: &[ErrorCode::LogInconsistent],
+            outcome: "The proof of the tenant's events.",
+            answers: &[Sample(
+                "example",
+                r#"{
+                    "tenant_id": "acme", "salt": "iNNzqoDxzE1bu4RlR52b2Elc9jVQb5WqhL8292PVz2Y=",
+                    "checkpoint": "audit-log-33ea0d660239eab4/e08c3d15-61b1-4005-9dc1-2205d270c86f/live/tenants/1c0f…\n2\n…",
+                    "path": ["4ti0sSFJI4tq9ir51ZSZd7atRj8YaOVJT6RMa+wRq4U="],
+                    "map": "audit-log-33ea0d660239eab4/e08c3d15-61b1-4005-9dc1-2205d270c86f/live/tenants\n2026-11-22T10:15:00.123Z\n…"
+                }"#,
+            )],
+            is_additive: true,
+            ..About::new("get_log_completeness", Tag::Log, "Prove a tenant's events")
+        }
+    }
+
+    pub(crate) fn tenants() -> About {
+        About {
+            description: "The signed map of all tenants, with the secret that blinds it and the size of the log that \
+                          it is computed from: an auditor computes the same map from the events.",
+            errors: &[ErrorCode::LogInconsistent],
+            outcome: "The map.",
+            answers: &[Sample(
+                "example",
+                r#"{
+                    "size": 2, "key": "iNNzqoDxzE1bu4RlR52b2Elc9jVQb5WqhL8292PVz2Y=",
+                    "map": "audit-log-33ea0d660239eab4/e08c3d15-61b1-4005-9dc1-2205d270c86f/live/tenants\n2026-11-22T10:15:00.123Z\n…"
+                }"#,
+            )],
+            is_additive: true,
+            ..About::new("get_log_tenants", Tag::Log, "Read the map of tenants")
+        }
+    }
 }

@@ -70,3 +70,46 @@ fn prometheus_mime() -> actix_web::mime::Mime {
         .parse()
         .unwrap_or(actix_web::mime::TEXT_PLAIN_UTF_8)
 }
+
+/// The documentation of the endpoints, by the names of their handlers.
+pub(super) mod about {
+    use crate::about::{About, Plain, Sample, Tag};
+    use crate::error_code::ErrorCode;
+
+    pub(crate) fn healthz() -> About {
+        About {
+            outcome: "The process is up.",
+            answers: &[Sample("example", r#"{"status": "ok"}"#)],
+            is_additive: true,
+            ..About::new("get_health", Tag::Operations, "Check that the process is up")
+        }
+    }
+
+    pub(crate) fn readyz() -> About {
+        About {
+            outcome: "The database accepts writes.",
+            answers: &[Sample(
+                "example",
+                r#"{"status": "ready", "logs_inconsistent": 0, "logs_forged": 0, "logs_without_quorum": 0}"#,
+            )],
+            errors: &[ErrorCode::InternalError, ErrorCode::Unavailable],
+            is_additive: true,
+            ..About::new(
+                "get_readiness",
+                Tag::Operations,
+                "Check that the database accepts writes",
+            )
+        }
+    }
+
+    pub(crate) fn metrics() -> About {
+        About {
+            description: "Of this process, since its start.",
+            outcome: "Counters and histograms in Prometheus' text format.",
+            plain: Some(Plain::TEXT),
+            errors: &[ErrorCode::InternalError],
+            is_additive: true,
+            ..About::new("get_metrics", Tag::Operations, "Read metrics")
+        }
+    }
+}

@@ -1,20 +1,19 @@
-//! `/api/v1/redaction`.
+//! `/api/v1/redaction/rules`.
 
 use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
 use crate::reply::{Created, Deleted, Reply};
-use crate::schema::{FieldPathText, FreeFormObject, NameText, PatternText, Time, Word, absent_not_null};
+use crate::schema::{FieldPathText, NameText, PatternText, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{
     Behavior, Builtin, FieldPath, NewRedactionRule, PatternText as PatternSource, RedactionRule,
-    RedactionRuleChange, RedactionTrial, RuleSubject,
+    RedactionRuleChange, RuleSubject,
 };
 use audit_auth::{Keys, Master};
-use audit_domain::{Fields, Name, json};
+use audit_domain::{Fields, Name};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// Paths of one rule, at most.
@@ -98,15 +97,6 @@ pub(super) struct RuleChangeInput {
     enabled: Option<bool>,
 }
 
-/// An event to test the rules with.
-#[derive(JsonSchema)]
-#[schemars(rename = "RedactionTrial")]
-#[expect(dead_code, reason = "describes what is read")]
-pub(super) struct TrialInput {
-    /// Any JSON object; it need not be a valid event.
-    event: FreeFormObject,
-}
-
 /// A rule by which texts are redacted before an event is stored.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RedactionRule")]
@@ -151,31 +141,6 @@ pub(super) struct RulesBody {
     rules: Vec<RuleBody>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "RedactionTrialResult")]
-pub(super) struct TrialBody {
-    /// The parts of the event that change, before redaction.
-    #[schemars(with = "FreeFormObject")]
-    original: Value,
-    /// The same parts after redaction.
-    #[schemars(with = "FreeFormObject")]
-    redacted: Value,
-    metadata: TrialMetadataBody,
-}
-
-/// The matches of the rules.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "RedactionReport")]
-struct TrialMetadataBody {
-    was_redacted: bool,
-    /// Dot paths, with the indexes of arrays as steps.
-    redacted_fields: Vec<String>,
-    /// `builtin:<name>` or `custom:<name>`.
-    redacted_rules: Vec<String>,
-    /// How many rules are enabled.
-    rules_evaluated: usize,
-}
-
 impl From<RedactionRule> for RuleBody {
     fn from(rule: RedactionRule) -> Self {
         let (kind, pattern, fields, builtin_id) = match rule.subject {
@@ -198,21 +163,6 @@ impl From<RedactionRule> for RuleBody {
             enabled: rule.enabled,
             builtin_id,
             created_at: rule.created_at.map(|time| time.to_string()),
-        }
-    }
-}
-
-impl From<RedactionTrial> for TrialBody {
-    fn from(trial: RedactionTrial) -> Self {
-        Self {
-            original: trial.original,
-            redacted: trial.redacted,
-            metadata: TrialMetadataBody {
-                was_redacted: trial.report.was_redacted(),
-                redacted_fields: trial.report.fields().to_vec(),
-                redacted_rules: trial.report.rules().to_vec(),
-                rules_evaluated: trial.report.rules_evaluated(),
-            },
         }
     }
 }
@@ -299,14 +249,6 @@ impl Fielded for RuleChangeInput {
     }
 }
 
-impl Fielded for TrialInput {
-    type Read = Map<String, Value>;
-
-    fn read(fields: &mut Fields<'_>) -> Option<Map<String, Value>> {
-        fields.required_object("event").map(json::to_map)
-    }
-}
-
 /// Lists the project's rules.
 pub(super) async fn list(
     caller: Caller<Keys>,
@@ -379,15 +321,105 @@ pub(super) async fn delete(
     Ok(Reply::deleted())
 }
 
-/// Shows the effect of the project's rules on an event. Nothing is stored.
-pub(super) async fn test(
-    caller: Caller<Keys>,
-    parameters: ProjectParameters,
-    body: JsonBody<TrialInput>,
-) -> Result<Reply<TrialBody>, ApiError> {
-    let selection = parameters.read()?;
-    let event = body.read(caller.room()).await?;
-    let (presented, principal) = caller.into_parts();
-    let trial = presented.try_redaction(principal, selection, event).await?;
-    Ok(Reply::ok(trial.into()))
+/// The documentation of the endpoints, by the names of their handlers.
+pub(super) mod about {
+    use crate::about::{About, PathParameter, Sample, Tag};
+    use crate::error_code::ErrorCode;
+    use crate::schema::Text;
+
+    fn id() -> Option<PathParameter> {
+        Some(PathParameter {
+            description: "The id of the rule: `builtin_` and a word for a built-in rule, a UUID for a custom one.",
+            schema: |generator| generator.subschema_for::<Text<1, 256>>(),
+            example: "dd33a08f-e4cd-4638-b0cd-30008f3d598b",
+            refusal: ErrorCode::NotFound,
+        })
+    }
+
+    const RULE: &str = r#"{"rule": {
+        "id": "dd33a08f-e4cd-4638-b0cd-30008f3d598b", "type": "pattern", "name": "employee number",
+        "pattern": "EMP-[0-9]{6}", "behavior": "mask", "enabled": true, "created_at": "2026-01-15T10:30:00.016Z"
+    }}"#;
+
+    pub(crate) fn list() -> About {
+        About {
+            description: "The built-in rules, then the custom ones, oldest first.",
+            outcome: "The rules.",
+            answers: &[Sample(
+                "example",
+                r#"{"rules": [
+                    {
+                        "id": "builtin_email", "type": "builtin", "name": "Email", "behavior": "replace", "enabled": true,
+                        "builtin_id": "email"
+                    },
+                    {
+                        "id": "145ce0a1-8008-42c0-add0-43199332f0b2", "type": "field_redact", "name": "salary",
+                        "fields": ["metadata.salary", "metadata.*.salary"], "behavior": "hash", "enabled": true,
+                        "created_at": "2026-01-15T10:30:00.033Z"
+                    }
+                ]}"#,
+            )],
+            ..About::new("list_redaction_rules", Tag::Redaction, "List redaction rules")
+        }
+    }
+
+    pub(crate) fn get() -> About {
+        About {
+            description: "A built-in rule is returned with the settings of the project.",
+            path: id(),
+            outcome: "The rule.",
+            answers: &[Sample("example", RULE)],
+            is_additive: true,
+            ..About::new("get_redaction_rule", Tag::Redaction, "Read one redaction rule")
+        }
+    }
+
+    pub(crate) fn create() -> About {
+        About {
+            description: "At most 100 custom rules of a project (403). Matching takes time linear in the text, \
+                          whatever the pattern. What is found becomes `[REDACTED]` (`replace`), its SHA-256 or HMAC \
+                          (`hash`), or stars with a recognisable rest (`mask`).",
+            requests: &[
+                Sample(
+                    "pattern",
+                    r#"{"type": "pattern", "name": "employee number", "pattern": "EMP-[0-9]{6}", "behavior": "mask", "enabled": true}"#,
+                ),
+                Sample(
+                    "field_redact",
+                    r#"{"type": "field_redact", "name": "salary", "fields": ["metadata.salary", "metadata.*.salary"], "behavior": "hash", "enabled": true}"#,
+                ),
+            ],
+            outcome: "The rule.",
+            answers: &[Sample("example", RULE)],
+            ..About::new("create_redaction_rule", Tag::Redaction, "Create a redaction rule")
+        }
+    }
+
+    pub(crate) fn change() -> About {
+        About {
+            description: "The type cannot change. A `pattern` rule takes no `fields`, a `field_redact` rule no \
+                          `pattern`, and a built-in rule only `behavior` and `enabled` (403).",
+            path: id(),
+            requests: &[
+                Sample(
+                    "pattern",
+                    r#"{"name": "employee number", "pattern": "EMP-[0-9]{6}", "behavior": "mask", "enabled": true}"#,
+                ),
+                Sample("fields", r#"{"fields": ["metadata.salary"]}"#),
+            ],
+            outcome: "The changed rule.",
+            answers: &[Sample("example", RULE)],
+            ..About::new("update_redaction_rule", Tag::Redaction, "Change a redaction rule")
+        }
+    }
+
+    pub(crate) fn delete() -> About {
+        About {
+            description: "Custom rules only. A built-in rule is switched off with `enabled: false`; deleting one is 403.",
+            path: id(),
+            outcome: "The rule is deleted.",
+            answers: &[Sample("example", r#"{"deleted": true}"#)],
+            ..About::new("delete_redaction_rule", Tag::Redaction, "Delete a redaction rule")
+        }
+    }
 }
