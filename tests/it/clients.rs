@@ -1,5 +1,6 @@
 //! What clients in other languages send although nobody asked them to, and what they expect of HTTP.
 
+use crate::access::{Objects, ROUTES};
 use audit_tests::{DatabaseKind, Organization, event, gunzip, gzip, merge, on_both_databases};
 use serde_json::{Value, json};
 
@@ -208,22 +209,18 @@ fn an_export_is_gzip_for_clients_that_take_it(database: DatabaseKind) {
 }
 
 fn head_is_get_without_its_body(database: DatabaseKind) {
-    let organization = Organization::fresh(database);
+    let objects = Objects::of(Organization::fresh(database));
+    let organization = &objects.organization;
     let project = organization.project();
-    let id = project.store(event());
-    for path in [
-        "/events",
-        "/events/feed",
-        "/events/export",
-        "/keys",
-        &format!("/events/{id}"),
-        "/alerts",
-    ] {
-        let get = project.get(path).send_raw();
-        let head = project.request("HEAD", &format!("/api/v1{path}")).send_raw();
+    for route in ROUTES.iter().filter(|route| route.method == "GET") {
+        let client = objects.client(route);
+        let path = route.path_to(&objects.object(route.target));
+        let get = client.request("GET", &path).send_raw();
+        let head = client.request("HEAD", &path).send_raw();
         assert_eq!((head.status, head.bytes.len()), (200, 0), "{path}");
         assert_eq!(head.header("content-type"), get.header("content-type"), "{path}");
-        if let Some(length) = head.header("content-length") {
+        let length = head.header("content-length").filter(|_| !get.bytes.is_empty());
+        if let Some(length) = length {
             assert!(
                 length.parse::<usize>().expect("a number") > 20,
                 "{path}: {length}"
@@ -234,13 +231,6 @@ fn head_is_get_without_its_body(database: DatabaseKind) {
         .request("HEAD", "/api/v1/events/feed")
         .header("accept", "text/event-stream");
     assert_eq!(stream.send_raw().bytes.len(), 0, "an event stream that ends");
-    for path in ["/healthz", "/readyz", "/metrics", "/docs", "/api/v1/openapi.json"] {
-        assert_eq!(
-            organization.anonymous().request("HEAD", path).send_raw().status,
-            200,
-            "{path}"
-        );
-    }
     let refused = organization
         .anonymous()
         .request("HEAD", "/api/v1/events")

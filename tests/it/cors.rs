@@ -1,45 +1,37 @@
 //! Browsers: what a viewer token may read answers other origins, and nothing else does.
 
+use crate::access::{Objects, ROUTES, Route};
 use audit_tests::{
-    Client, Database, DatabaseKind, Organization, RawAnswer, Server, event, on_both_databases,
+    Client, Database, DatabaseKind, Organization, RawAnswer, Request, Server, on_both_databases,
 };
+use std::collections::BTreeSet;
 
 const ORIGIN: &str = "https://app.example.com";
 
+/// The rows that pages may read.
+fn viewer_reads() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().filter(|route| route.is_viewer_read())
+}
+
+/// The methods of a path.
+fn methods_of(path: &str) -> BTreeSet<&'static str> {
+    let routes = ROUTES.iter().filter(|route| route.path == path);
+    routes.map(|route| route.method).collect()
+}
+
 fn preflight(client: &Client, path: &str, method: &str) -> RawAnswer {
     client
-        .options(path)
+        .request("OPTIONS", path)
         .header("origin", ORIGIN)
         .header("access-control-request-method", method)
         .header("access-control-request-headers", "authorization")
         .send_raw()
 }
 
-/// The paths that pages may read, `ID` for an event's.
-const PATHS: [&str; 8] = [
-    "/events",
-    "/events/summary",
-    "/events/feed",
-    "/events/export",
-    "/events/ID",
-    "/events/ID/proof",
-    "/events/ID/receipt",
-    "/log/completeness",
-];
-
-/// The paths with the id of an event.
-fn paths(id: &str) -> [String; PATHS.len()] {
-    PATHS.map(|path| path.replace("ID", id))
-}
-
-/// Stores an event of which there is a proof.
-fn signed_event(organization: &Organization) -> String {
-    let stored = organization.project().post("/events").header("prefer", "receipt");
-    stored.json(event()).send().expect_status(201).ids().remove(0)
-}
-
-fn get_from_page(client: &Client, path: &str) -> RawAnswer {
-    client.get(path).header("origin", ORIGIN).send_raw()
+/// The request of a row to an object of its own, from a page.
+fn from_page(objects: &Objects, route: &Route, client: &Client) -> Request {
+    let object = objects.object(route.target);
+    objects.request(route, &object, client).header("origin", ORIGIN)
 }
 
 fn allows_origin(answer: &RawAnswer) -> bool {
@@ -67,8 +59,8 @@ on_both_databases! {
 
 fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
     let client = Organization::fresh(database).anonymous().clone();
-    for path in paths("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV") {
-        let answer = preflight(&client, &path, "GET");
+    for Route { path, .. } in viewer_reads() {
+        let answer = preflight(&client, path, "GET");
         assert_eq!(answer.status, 204, "{answer:?}");
         assert!(allows_origin(&answer), "{answer:?}");
         let methods = answer.header("access-control-allow-methods");
@@ -83,33 +75,27 @@ fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
 
 fn a_preflight_for_anything_else_is_refused(database: DatabaseKind) {
     let client = Organization::fresh(database).anonymous().clone();
-    for path in PATHS {
+    for Route { path, .. } in viewer_reads() {
         let answer = preflight(&client, path, "POST");
         assert_eq!(answer.status, 405, "{answer:?}");
-        let allow = if path == "/events" {
-            "POST, GET, HEAD"
-        } else {
-            "GET, HEAD"
-        };
-        assert_eq!(answer.header("allow"), Some(allow));
+        let allow: BTreeSet<&str> = answer.header("allow").unwrap_or_default().split(", ").collect();
+        let mut methods = methods_of(path);
+        methods.insert("HEAD");
+        assert_eq!(allow, methods, "{path}");
         assert_no_cors(&answer);
     }
 }
 
 fn a_viewer_reads_from_any_origin(database: DatabaseKind) {
-    let organization = Organization::fresh(database);
-    let id = signed_event(&organization);
-    let viewer = organization.viewer("tenant-1", "full");
-    for path in paths(&id) {
-        let answer = get_from_page(&viewer, &path);
-        assert_eq!(answer.status, 200, "{path}");
+    let objects = Objects::of(Organization::fresh(database));
+    let viewer = objects.organization.viewer("tenant-1", "full");
+    for route in viewer_reads() {
+        let answer = from_page(&objects, route, &viewer).send_raw();
+        assert_eq!(answer.status, 200, "{}", route.path);
         assert!(allows_origin(&answer), "{answer:?}");
         assert_eq!(answer.header("access-control-allow-credentials"), None);
-        let refused = viewer
-            .get(&path)
-            .query("no_such_parameter", "0")
-            .header("origin", ORIGIN)
-            .send_raw();
+        let refused = from_page(&objects, route, &viewer).query("no_such_parameter", "0");
+        let refused = refused.send_raw();
         assert_eq!(refused.status, 400);
         assert!(allows_origin(&refused), "a page can read the error: {refused:?}");
     }
@@ -120,52 +106,39 @@ fn a_viewer_reads_from_any_origin(database: DatabaseKind) {
 }
 
 fn keys_do_not_work_in_browsers(database: DatabaseKind) {
-    let organization = Organization::fresh(database);
-    for path in paths(&organization.project().store(event())) {
-        assert_no_cors(&get_from_page(&organization.project(), &path));
-        assert_no_cors(&get_from_page(&organization.master(), &path));
+    let objects = Objects::of(Organization::fresh(database));
+    let (project, master) = (objects.organization.project(), objects.organization.master());
+    for route in viewer_reads() {
+        assert_no_cors(&from_page(&objects, route, &project).send_raw());
+        assert_no_cors(&from_page(&objects, route, &master).send_raw());
     }
 }
 
 fn no_other_route_answers_other_origins(database: DatabaseKind) {
-    let organization = Organization::fresh(database);
-    for (path, method) in [
-        ("/keys", "GET"),
-        ("/viewer-tokens", "POST"),
-        ("/redaction/rules", "GET"),
-        ("/projects", "GET"),
-        ("/log/checkpoint", "GET"),
-    ] {
-        assert_no_cors(&preflight(organization.anonymous(), path, method));
+    let objects = Objects::of(Organization::fresh(database));
+    let anonymous = objects.organization.anonymous();
+    let viewer = objects.organization.viewer("tenant-1", "full");
+    let project = objects.organization.project();
+    for route in ROUTES.iter().filter(|route| !route.is_viewer_read()) {
+        assert_no_cors(&preflight(anonymous, route.path, route.method));
+        if route.method == "GET" {
+            for client in [&viewer, &project] {
+                assert_no_cors(&from_page(&objects, route, client).send_raw());
+            }
+        }
     }
-    assert_no_cors(
-        &organization
-            .project()
-            .get("/keys")
-            .header("origin", ORIGIN)
-            .send_raw(),
-    );
-    let viewer = organization.viewer("tenant-1", "full");
-    for path in ["/keys", "/log/checkpoint"] {
-        assert_no_cors(&get_from_page(&viewer, path));
-    }
-    assert_no_cors(
-        &organization
-            .anonymous()
-            .request("GET", "/healthz")
-            .header("origin", ORIGIN)
-            .send_raw(),
-    );
 }
 
 fn a_response_says_that_it_depends_on_the_origin_also_to_a_refused_one(database: DatabaseKind) {
     let own = Database::create(database);
     let server = Server::start(&own, &[("AUDIT_CORS_ORIGINS", "https://other.example.com")]);
-    let organization = Organization::create(&server, "enterprise");
-    let id = signed_event(&organization);
-    let viewer = organization.viewer("tenant-1", "full");
-    for path in paths(&id) {
-        for answer in [get_from_page(&viewer, &path), viewer.get(&path).send_raw()] {
+    let objects = Objects::of(Organization::create(&server, "enterprise"));
+    let viewer = objects.organization.viewer("tenant-1", "full");
+    for route in viewer_reads() {
+        let object = objects.object(route.target);
+        let elsewhere = objects.request(route, &object, &viewer);
+        for request in [from_page(&objects, route, &viewer), elsewhere] {
+            let answer = request.send_raw();
             assert_eq!(answer.status, 200, "{answer:?}");
             assert_no_cors(&answer);
             let vary = answer.header("vary").unwrap_or_default();

@@ -109,11 +109,6 @@ impl Client {
         self.request("DELETE", &format!("/api/v1{path}"))
     }
 
-    /// On a path below `/api/v1`.
-    pub fn options(&self, path: &str) -> Request {
-        self.request("OPTIONS", &format!("/api/v1{path}"))
-    }
-
     /// Stores one event and returns its id.
     pub fn store(&self, event: impl Into<Value>) -> String {
         let answer = self.post("/events").json(event.into()).send().expect_status(201);

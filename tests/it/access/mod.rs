@@ -1,140 +1,59 @@
 //! Authorization: every route with every kind of credential. The first test fails if the table lacks a route.
 
 mod key_limits;
+mod objects;
+mod route;
 mod table;
 
+pub(crate) use objects::{Objects, WEBHOOK_SECRET_PATH};
+pub(crate) use route::{Outcome, Recorded, Route, Subject, Target};
+pub(crate) use table::ROUTES;
+
 use audit_tests::{
-    Answer, Client, DatabaseKind, Organization, RawAnswer, Server, Stream, alert_rule, event, merge,
-    on_both_databases,
+    Answer, Client, DatabaseKind, Organization, RawAnswer, Server, event, merge, on_both_databases,
 };
-use serde_json::{Value, json};
+use route::Scope;
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use table::{Outcome, ROUTES, Route, Scope, Target};
 
 const SCOPES: [&str; 5] = ["events:write", "events:read", "alerts", "viewer-tokens", "admin"];
 
-/// An address without a listener.
-const NOBODY: &str = "https://127.0.0.1:1/hook";
-
-/// The organization under test, another organization, and a credential of each kind.
+/// The objects of the organization under test, another organization, and a credential of each kind.
 struct Fixture {
-    own: Organization,
+    objects: Objects,
     stranger: Organization,
     test_key: String,
     viewer_token: String,
     revoked_key: String,
-    /// A webhook without a listener, and a delivery to it.
-    webhook: Value,
-    delivery: Value,
-    database: DatabaseKind,
 }
 
 impl Fixture {
     fn new(database: DatabaseKind) -> Self {
         let own = Organization::fresh(database);
         let revoked_key = own.create_key("live");
-        let id = key_id(&own, &revoked_key);
-        own.master()
-            .delete(&format!("/keys/{id}"))
-            .send()
-            .expect_status(200);
-        own.create_alert_rule(alert_rule(json!({})));
-        let webhook = own.create_webhook(NOBODY);
-        own.raise_alert();
+        own.revoke_key(&revoked_key);
         Self {
-            delivery: own.master().only_delivery(&webhook),
-            webhook,
             stranger: Organization::fresh(database),
             test_key: own.create_key("test"),
             viewer_token: own.viewer_token("tenant-1", "full"),
             revoked_key,
-            own,
-            database,
-        }
-    }
-
-    /// A new object of the organization under test for the `:id` of a route, so that every request finds one intact.
-    fn target(&self, target: Target) -> String {
-        match target {
-            Target::None => String::new(),
-            Target::Project => self.own.project_id.clone(),
-            Target::Event => self.own.project().store(event()),
-            Target::Tile => "0/000.p/1".to_owned(),
-            Target::Key => key_id(&self.own, &self.own.create_key("live")),
-            Target::MasterKey => {
-                let answer = self
-                    .own
-                    .master()
-                    .post("/master-keys")
-                    .json(json!({"name": unique_name()}));
-                answer.send().expect_status(201).text("id")
-            }
-            Target::Rule => {
-                let rule = self
-                    .own
-                    .create_rule(json!({"type": "pattern", "name": "x", "pattern": "x"}));
-                text_of(&rule, "id")
-            }
-            Target::AlertRule => {
-                let rule = alert_rule(json!({"action_pattern": "never.used"}));
-                text_of(&self.own.create_alert_rule(rule), "id")
-            }
-            Target::Alert => text_of(&self.own.raise_alert(), "id"),
-            Target::Webhook => text_of(&self.webhook, "id"),
-            Target::NewWebhook => text_of(&self.own.create_webhook(NOBODY), "id"),
-            Target::Delivery => text_of(&self.delivery, "id"),
-            Target::Stream | Target::ClaimToken => {
-                let stream = Stream::fresh(self.database);
-                stream.store(event());
-                stream.token
-            }
-            Target::Tier => {
-                let name = unique_name();
-                self.own
-                    .master()
-                    .post("/viewer-tiers")
-                    .json(json!({"name": name}))
-                    .send()
-                    .expect_status(201);
-                name
-            }
+            objects: Objects::of(own),
         }
     }
 
     fn send(&self, route: &Route, client: &Client) -> RawAnswer {
-        let segment = |segment: &str| match segment.strip_prefix(':') {
-            Some(_) => self.target(route.target),
-            None => segment.to_owned(),
-        };
-        let path = route.path.split('/').map(segment).collect::<Vec<_>>().join("/") + route.query;
-        let mut request = client.request(route.method, &path);
-        if let Some(body) = route.body {
-            request = request.json(body(&self.own.project_id));
-        }
-        if let Target::ClaimToken = route.target {
-            request = request.json(json!({"claim_token": self.target(route.target)}));
-        }
-        request.send_raw()
+        let object = self.objects.object(route.target);
+        self.objects.request(route, &object, client).send_raw()
     }
 
     /// Another organization's master key, which names the project under test in the way that the route allows.
     fn strangers_master(&self, route: &Route) -> Client {
         let client = self.stranger.master();
         match route.scope {
-            Scope::Project => client.with_header("x-project-id", &self.own.project_id),
+            Scope::Project => client.with_header("x-project-id", &self.objects.organization.project_id),
             Scope::Organization => client,
         }
     }
-}
-
-pub(crate) fn unique_name() -> String {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    format!("name-{}", COUNT.fetch_add(1, Ordering::Relaxed))
-}
-
-fn text_of(object: &Value, member: &str) -> String {
-    object[member].as_str().expect("a string").to_owned()
 }
 
 fn key_id(organization: &Organization, key: &str) -> String {
@@ -177,10 +96,7 @@ fn the_table_lists_every_route_of_the_server_and_no_other() {
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    let listed: BTreeSet<String> = ROUTES
-        .iter()
-        .map(|route| format!("{} {}", route.method, route.path))
-        .collect();
+    let listed: BTreeSet<String> = ROUTES.iter().map(Route::name).collect();
     let listed: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
     let missing: Vec<_> = offered.difference(&listed).collect();
     assert!(
@@ -206,7 +122,7 @@ on_both_databases! {
 
 fn each_route_admits_the_credentials_of_the_table_and_no_others(database: DatabaseKind) {
     let fixture = Fixture::new(database);
-    let own = &fixture.own;
+    let own = &fixture.objects.organization;
     for route in ROUTES {
         let columns = [
             ("a master key", own.master(), route.master),
@@ -251,7 +167,7 @@ fn each_route_admits_the_credentials_of_the_table_and_no_others(database: Databa
 
 fn each_route_needs_one_scope_of_a_key(database: DatabaseKind) {
     let fixture = Fixture::new(database);
-    let own = &fixture.own;
+    let own = &fixture.objects.organization;
     let mut keys = BTreeMap::new();
     let mut limited = |is_master: bool, scopes: Vec<&'static str>| {
         let key = keys.entry((is_master, scopes.clone())).or_insert_with(|| {

@@ -1,7 +1,6 @@
-//! The table of routes in `docs/api.md` against the OpenAPI document.
+//! The list of routes in `docs/api.md`: each has a section. The list itself is written from the OpenAPI document.
 
 use super::read;
-use audit_tests::{DatabaseKind, Server};
 use std::collections::BTreeSet;
 
 /// Method, path, and the link of its description, if it has one.
@@ -36,39 +35,14 @@ pub(super) fn anchors(document: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_route_has_a_row_and_every_row_a_route() {
-    let client = Server::shared(DatabaseKind::Sqlite).client();
-    let openapi = client.get("/openapi.json").send_raw();
-    let openapi: serde_json::Value = serde_json::from_slice(&openapi.bytes).expect("a JSON document");
-    let paths = openapi["paths"].as_object().expect("paths").iter();
-    let served: BTreeSet<(String, String)> = paths
-        .flat_map(|(path, item)| {
-            let methods = item.as_object().expect("operations").keys();
-            let path = path.replace('{', ":").replace('}', "");
-            methods.map(move |method| (method.to_uppercase(), path.clone()))
-        })
-        .filter(|(method, _)| method != "PARAMETERS")
-        .collect();
-    assert!(served.len() > 40, "{served:?}");
-    let rows = documented(&read("docs/api.md"));
-    let listed: BTreeSet<(String, String)> = rows
-        .iter()
-        .map(|(method, path, _)| (method.clone(), path.clone()))
-        .collect();
-    assert_eq!(listed.len(), rows.len(), "a route has one row");
-    let missing: Vec<_> = served.difference(&listed).collect();
-    assert!(missing.is_empty(), "not in docs/api.md: {missing:?}");
-    let gone: Vec<_> = listed.difference(&served).collect();
-    assert!(gone.is_empty(), "only in docs/api.md: {gone:?}");
-}
-
-#[test]
 fn every_link_of_the_table_leads_to_a_section() {
-    for (method, path, link) in documented(&read("docs/api.md")) {
+    let rows = documented(&read("docs/api.md"));
+    assert!(rows.len() > 40, "only {} rows", rows.len());
+    for (method, path, link) in rows {
         let Some(link) = link else {
             assert!(
                 ["/api/v1/openapi.json", "/docs", "/docs/scalar.js"].contains(&path.as_str()),
-                "{method} {path} has no section"
+                "{method} {path} has no section: write it, or link the row to another one"
             );
             continue;
         };

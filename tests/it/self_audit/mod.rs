@@ -1,18 +1,16 @@
 //! The service's own events: every change has exactly one, with the right actor, and no event has a secret.
 
 mod atomicity;
-mod cases;
 mod forging;
+mod routes;
 mod sources;
 mod switching;
 
 use audit_tests::{
-    Answer, Client, Clock, Database, DatabaseKind, Organization, Receiver, Reply, Server, command_line,
-    door_opened, event, event_with, on_both_databases, webhook_environment,
+    Client, Clock, Database, DatabaseKind, Organization, Receiver, Reply, Server, door_opened, event,
+    event_with, on_both_databases, webhook_environment,
 };
-use cases::{CASES, Case, Recorded};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// The tenant of the service's own events.
@@ -90,9 +88,7 @@ fn project_actor(organization: &Organization) -> Value {
 }
 
 on_both_databases! {
-    every_change_is_exactly_one_event,
     what_changes_nothing_has_no_event,
-    no_event_has_a_secret,
     commands_of_the_operator_are_events,
     own_events_use_up_no_daily_limit,
     own_events_raise_alerts,
@@ -100,83 +96,6 @@ on_both_databases! {
     an_export_by_a_viewer_names_its_token,
     a_webhook_that_its_receiver_disables_is_an_event,
     redaction_rules_hide_names_in_own_events_and_nothing_else,
-}
-
-/// Every route that is not a `GET` is in the table, so that a new one is decided. So are the `GET`s that are events.
-#[test]
-fn the_table_decides_for_every_route_that_can_change_something() {
-    let routes = command_line(&["routes"]).success();
-    let changing: BTreeSet<&str> = routes
-        .lines()
-        .filter(|route| !route.starts_with("GET "))
-        .collect();
-    let reads = CASES.iter().filter(|case| case.method == "GET");
-    let reads: BTreeSet<String> = reads.map(Case::route).collect();
-    let decided: BTreeSet<String> = CASES.iter().map(Case::route).collect();
-    for read in &reads {
-        assert!(routes.lines().any(|route| route == read), "{read} is no route");
-    }
-    let decided: BTreeSet<&str> = decided.difference(&reads).map(String::as_str).collect();
-    assert_eq!(decided, changing);
-}
-
-/// Sends the request of a case; returns the response and the one new event.
-fn recorded(case: &Case, organization: &Organization) -> Option<(Answer, Value)> {
-    let (action, prepare) = match case.recorded {
-        Recorded::As(action, prepare) => (action, prepare),
-        Recorded::Nothing(reason) => {
-            assert!(!reason.is_empty(), "{}", case.route());
-            return None;
-        }
-    };
-    let request = prepare(organization);
-    let before = own_events(
-        &organization
-            .master()
-            .with_header("x-project-id", &organization.project_id),
-    );
-    let answer = request.send.header("x-forwarded-for", ADDRESS).send_raw();
-    assert!(
-        (200..300).contains(&answer.status),
-        "{}: {}",
-        case.route(),
-        String::from_utf8_lossy(&answer.bytes)
-    );
-    let answer = match answer.is_json() {
-        true => Some(Answer::check(answer)),
-        false => None,
-    };
-    let id = (request.project_of)(answer.as_ref()).unwrap_or_else(|| organization.project_id.clone());
-    let is_other = id != organization.project_id;
-    let mut after = own_events(&organization.master().with_header("x-project-id", &id));
-    if !is_other {
-        assert_eq!(after[..before.len()], before, "{}", case.route());
-        after.drain(..before.len());
-    }
-    assert_eq!(after.len(), 1, "{}: {after:?}", case.route());
-    let new = after.remove(0);
-    let route = case.route();
-    assert_eq!(new["action"], action, "{route}");
-    assert_eq!(new["tenant_id"], TENANT, "{route}");
-    assert!(
-        new["category"] == "admin" || new["category"] == "security",
-        "{new}"
-    );
-    assert_eq!(new["context"]["ip_address"], ADDRESS, "{route}: {new}");
-    let actor = match request.by_project_key {
-        true => project_actor(organization),
-        false => master_actor(organization),
-    };
-    assert_eq!(new["actor"], actor, "{route}");
-    let target = (request.target_of)(answer.as_ref());
-    assert_eq!(new["target"]["id"], target, "{route}: {new}");
-    answer.map(|answer| (answer, new))
-}
-
-fn every_change_is_exactly_one_event(database: DatabaseKind) {
-    for case in CASES {
-        recorded(case, &organization(database));
-    }
 }
 
 fn what_changes_nothing_has_no_event(database: DatabaseKind) {
@@ -292,34 +211,6 @@ fn what_changes_nothing_has_no_event(database: DatabaseKind) {
     let path = format!("/master-keys/{}", master_id.as_str().expect("an id"));
     master.delete(&path).send().expect_error(403, "forbidden");
     assert_eq!(own_events(&master), before);
-}
-
-fn no_event_has_a_secret(database: DatabaseKind) {
-    for case in CASES {
-        let organization = organization(database);
-        let Some((answer, _)) = recorded(case, &organization) else {
-            continue;
-        };
-        let mut secrets = vec![organization.master_key.clone(), organization.project_key.clone()];
-        let body = answer.body();
-        for secret in [&body["key"], &body["token"], &body["webhook"]["secret"]] {
-            secrets.extend(secret.as_str().map(str::to_owned));
-        }
-        secrets.push(cases::WEBHOOK_SECRET_PATH.to_owned());
-        secrets.extend(cases::claim_token_of(&organization));
-        let events = Value::Array(own_events(
-            &organization
-                .master()
-                .with_header("x-project-id", &organization.project_id),
-        ));
-        for secret in secrets {
-            // Nor the part of a key that lists show.
-            for part in [secret.as_str(), secret.get(..12).unwrap_or(&secret)] {
-                let is_there = !part.starts_with("whsec_****") && events.to_string().contains(part);
-                assert!(!is_there, "{}: {part} in {events}", case.route());
-            }
-        }
-    }
 }
 
 fn commands_of_the_operator_are_events(database: DatabaseKind) {

@@ -113,7 +113,7 @@ pub(super) mod about {
                 json_type: "object",
             }),
             is_additive: true,
-            ..About::new("get_openapi", Tag::Operations, "Read this document")
+            ..About::new("get_openapi", Tag::Operations, "Read the OpenAPI document")
         }
     }
 

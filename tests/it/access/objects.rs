@@ -1,0 +1,110 @@
+//! The objects that the requests of the table name.
+
+use super::key_id;
+use super::route::{Outcome, Route, Target};
+use audit_tests::{Client, Organization, Request, Stream, address, alert_rule, event};
+use serde_json::{Value, json};
+use std::cell::OnceCell;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The path of the URLs of webhooks here. It is a secret of the receiver.
+pub(crate) const WEBHOOK_SECRET_PATH: &str = "/services/T0G9PQBBK";
+
+/// A URL without a listener.
+pub(crate) fn nobody() -> String {
+    format!("https://127.0.0.1:1{WEBHOOK_SECRET_PATH}")
+}
+
+pub(crate) fn unique_name() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("name-{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn text_of(object: &Value, member: &str) -> String {
+    object[member].as_str().expect("a string").to_owned()
+}
+
+/// An organization, and those of its objects that many requests can name.
+pub(crate) struct Objects {
+    pub(crate) organization: Organization,
+    webhook: OnceCell<String>,
+    delivery: OnceCell<String>,
+}
+
+impl Objects {
+    pub(crate) fn of(organization: Organization) -> Self {
+        organization.create_alert_rule(alert_rule(json!({})));
+        Self {
+            organization,
+            webhook: OnceCell::new(),
+            delivery: OnceCell::new(),
+        }
+    }
+
+    /// An object for the parameter of a route, so that every request finds one intact.
+    pub(crate) fn object(&self, target: Target) -> String {
+        let own = &self.organization;
+        match target {
+            Target::None => String::new(),
+            Target::Project => own.project_id.clone(),
+            Target::Event => own.project().store(event()),
+            Target::Tile => "0/000.p/1".to_owned(),
+            Target::Key => key_id(own, &own.create_key("live")),
+            Target::MasterKey => {
+                let request = own.master().post("/master-keys");
+                let answer = request.json(json!({"name": unique_name()})).send();
+                answer.expect_status(201).text("id")
+            }
+            Target::Rule => {
+                let rule = json!({"type": "pattern", "name": "x", "pattern": "x"});
+                text_of(&own.create_rule(rule), "id")
+            }
+            Target::AlertRule => {
+                let rule = alert_rule(json!({"action_pattern": "never.used"}));
+                text_of(&own.create_alert_rule(rule), "id")
+            }
+            Target::Alert => text_of(&own.raise_alert(), "id"),
+            Target::Webhook => self.webhook.get_or_init(|| self.new_webhook()).clone(),
+            Target::NewWebhook => self.new_webhook(),
+            Target::Delivery => self.delivery.get_or_init(|| self.new_delivery()).clone(),
+            Target::Stream | Target::ClaimToken => {
+                let stream = Stream::of(&own.anonymous().with_address(&address()));
+                stream.store(event());
+                stream.token
+            }
+            Target::Tier => {
+                let name = unique_name();
+                own.create_tier(json!({"name": name}));
+                name
+            }
+        }
+    }
+
+    fn new_webhook(&self) -> String {
+        text_of(&self.organization.create_webhook(&nobody()), "id")
+    }
+
+    fn new_delivery(&self) -> String {
+        let webhook = self.organization.create_webhook(&nobody());
+        self.organization.raise_alert();
+        text_of(&self.organization.master().only_delivery(&webhook), "id")
+    }
+
+    /// The request of a row to this object.
+    pub(crate) fn request(&self, route: &Route, object: &str, client: &Client) -> Request {
+        let request = client.request(route.method, &route.path_to(object));
+        match (route.body, route.target) {
+            (Some(body), _) => request.json(body(&self.organization.project_id)),
+            (None, Target::ClaimToken) => request.json(json!({"claim_token": object})),
+            (None, _) => request,
+        }
+    }
+
+    /// A client that the route admits: with the master key, or with the project's key where that one is refused.
+    pub(crate) fn client(&self, route: &Route) -> Client {
+        match route.master {
+            Outcome::Success(_) => self.organization.master(),
+            _ => self.organization.project(),
+        }
+    }
+}
