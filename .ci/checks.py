@@ -36,7 +36,8 @@ BY_SOURCES = {
     ),
     "openapi": ("tests/schemathesis.sh", "tests/schemathesis_hooks.py", "tests/requirements-schemathesis.txt"),
     "operations": (
-        *("README.md", "docs/alerts.md", "docs/backup.md", "docs/operations.md", "docs/webhooks.md", "docs/examples/webhook-receiver/"),
+        *("README.md", "docs/alerts.md", "docs/backup.md", "docs/coming-from.md", "docs/integrate.md", "docs/operations.md", "docs/webhooks.md"),
+        "docs/examples/webhook-receiver/",
         *("tests/deployment/", "tests/guides/", "tests/operations/"),
     ),
     "postgres-versions": ("tests/postgres-versions",),

@@ -5,6 +5,17 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+def headings(document):
+    """The headings of a document, in order."""
+    found, is_block = [], False
+    for line in (ROOT / document).read_text().splitlines():
+        if line.startswith("```"):
+            is_block = not is_block
+        elif line.startswith("#") and not is_block:
+            found.append(line.lstrip("#").strip())
+    return found
+
+
 def blocks(document, heading):
     """The fenced blocks of a section without its subsections: language and text."""
     found, language, is_inside = [], None, False
