@@ -1,6 +1,7 @@
 //! `log key` and `log new-name`: the signing key of the log and its name.
 
-use super::{Case, assert_wrong, audit, stop, store_events};
+use super::signing::wait_until_signed;
+use super::{Case, STATE_DIRECTORY, assert_wrong, audit, stop, store_events, text_of};
 use audit_tests::process::Exit;
 use audit_tests::{
     Database, DatabaseKind, Organization, Server, command_line_on, command_line_with, on_both_databases,
@@ -14,6 +15,7 @@ on_both_databases! {
     the_key_is_the_one_that_the_server_shows,
     an_encrypted_key_is_opened_by_its_key_alone,
     a_restored_backup_goes_on_under_a_new_name,
+    a_log_without_a_checkpoint_fails_verification_also_after_a_new_name,
 }
 
 fn the_key_is_the_one_that_the_server_shows(database: DatabaseKind) {
@@ -112,4 +114,42 @@ fn a_restored_backup_goes_on_under_a_new_name(database: DatabaseKind) {
     assert_eq!(command_line_on(&backup.database, &["log", "key"]).success(), new);
     stop(server);
     backup.expect_sound();
+}
+
+fn a_log_without_a_checkpoint_fails_verification_also_after_a_new_name(database: DatabaseKind) {
+    let case = Case::fresh(database);
+    let verify = |memory: &str| {
+        let arguments = [
+            "log",
+            "verify",
+            "--max-unsigned",
+            "0s",
+            "--database-url",
+            case.database.url(),
+        ];
+        command_line_with(&arguments, &[(STATE_DIRECTORY, memory)])
+    };
+    let (own, other) = (text_of(&case.memory), temporary_directory("memory-"));
+    let assert_unsigned = |memory: &str| {
+        let found = verify(memory);
+        assert_eq!(found.exit, Exit::Code(1), "{found:?}");
+        assert!(found.stdout.contains("no log has a checkpoint"), "{found:?}");
+        let last = found.stdout.lines().last().unwrap_or_default();
+        assert!(
+            last.starts_with("INCONSISTENT: ") && last.ends_with("not signed in time"),
+            "{found:?}"
+        );
+    };
+    command_line_on(&case.database, &["log", "new-name"]).success();
+    assert_unsigned(own);
+    let (server, _) = case.start();
+    wait_until_signed(&case.database);
+    stop(server);
+    let signed = verify(own);
+    assert_eq!(signed.exit, Exit::Code(0), "{signed:?}");
+    assert!(!signed.stdout.contains("new-name"), "{signed:?}");
+    // Whoever deletes the checkpoints leaves the same rows as the new name did.
+    case.database.execute("DELETE FROM log_checkpoints");
+    assert_unsigned(own);
+    assert_unsigned(text_of(&other));
 }

@@ -22,7 +22,7 @@ const UNSIGNED: &str = "ledgers LEFT JOIN log_checkpoints ON ledger_id = ledgers
 /// The metric of logs that do not continue their checkpoint.
 const INCONSISTENT: &str = "audit_logs_inconsistent";
 
-fn wait_until_signed(database: &Database) {
+pub(super) fn wait_until_signed(database: &Database) {
     Deadline::seconds(60).poll("checkpoints of all logs", || {
         (database.count(UNSIGNED) == 0).then_some(())
     });

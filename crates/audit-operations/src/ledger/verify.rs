@@ -5,7 +5,7 @@ use super::arguments::VerifyOptions;
 use crate::index::VerifiedIndex;
 use anyhow::{Context, bail};
 use audit_app::{
-    AnchorReport, Finding, LedgerReport, SignerMemory, VerifierKey, first_finding, keys_in_database,
+    AnchorReport, Finding, LedgerReport, Problem, SignerMemory, VerifierKey, first_finding, keys_in_database,
     verify_anchors, verify_deployment,
 };
 use audit_cli::SystemClock;
@@ -109,6 +109,16 @@ fn is_consistent(reports: &[LedgerReport], anchors: Option<&AnchorReport>) -> bo
     first_finding(reports).is_none() && anchors.is_none_or(|anchors| anchors.findings.is_empty())
 }
 
+/// Whether no log has a checkpoint, and that is the only finding. `log new-name` leaves the logs so, and so does an attacker who
+/// deletes the checkpoints. No record could tell them apart: in the database, an attacker writes an earlier copy of it again; in a state
+/// directory, it does not know what other nodes have signed since.
+fn has_no_checkpoint(reports: &[LedgerReport]) -> bool {
+    let mut findings = reports.iter().flat_map(|report| &report.findings).peekable();
+    findings.peek().is_some()
+        && findings.all(|finding| finding.problem == Problem::Unsigned)
+        && reports.iter().all(|report| report.signed.is_none())
+}
+
 fn events(reports: &[LedgerReport]) -> u64 {
     reports.iter().map(|report| report.events).sum()
 }
@@ -127,6 +137,13 @@ fn print(
         .filter(|report| report.events > 0 || report.findings_count > 0)
     {
         print_ledger(out, report)?;
+    }
+    if has_no_checkpoint(reports) {
+        writeln!(
+            out,
+            "no log has a checkpoint. That is so after `log new-name`, and when the first server was killed before it signed: start a \
+             server, which signs the logs, and verify again. Otherwise the checkpoints were deleted"
+        )?;
     }
     let events = events(reports);
     let rate = events as f64 / seconds.max(0.001);
