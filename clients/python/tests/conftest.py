@@ -1,8 +1,10 @@
 from pathlib import Path
 from typing import Any, Dict, Iterator, cast
 
+import django
 import pytest
 from audit_server import AuditServer
+from django.conf import settings
 
 from audit_client import Client, EventInput
 
@@ -38,6 +40,13 @@ def audit(server: AuditServer) -> Iterator[Client]:
 def master(server: AuditServer) -> Iterator[Client]:
     with Client(server.base_url, server.master_key, project_id=server.project_id) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def django_project() -> None:
+    """A project without settings of its own; a test overrides them."""
+    settings.configure(ALLOWED_HOSTS=["testserver"], SECRET_KEY="test")
+    django.setup()
 
 
 def event(tenant: str, **fields: Any) -> EventInput:

@@ -33,7 +33,7 @@ def test_a_callback_that_fails_does_not_stop_the_thread(server: AuditServer, ten
 def test_errors_that_nobody_listens_to_are_logged(server: AuditServer, tenant: str, caplog: pytest.LogCaptureFixture) -> None:
     with Client(server.base_url, server.project_key) as audit:
         for _ in range(3):
-            audit.record(event(tenant, category="nonsense"))
+            audit.record(event(tenant, occurred_at="nonsense"))
     assert audit.stats().failed == 3
     assert "3 events were not stored: 400 validation_error" in caplog.text
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import event
 
 import audit_client.testing
-from audit_client import ApiError, EventInput
+from audit_client import ApiError, EventInput, InvalidEvent
 from audit_client.testing import AsyncRecordingClient, RecordingClient
 
 
@@ -68,7 +68,7 @@ def test_what_the_service_would_refuse_is_refused(wrong: EventInput) -> None:
     audit = RecordingClient()
     with pytest.raises(ValueError, match=next(iter(wrong))):
         audit.record({**event("acme"), **wrong})
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidEvent):
         audit.record(["a list"])  # type: ignore[arg-type]
     audit.assert_not_recorded()
     audit.close()

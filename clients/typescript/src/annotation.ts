@@ -1,4 +1,6 @@
-/** What the middleware of all frameworks share. */
+/**
+ * What the middleware of all frameworks share. `clients/conformance/README.md`, "Middleware", has the contract that the middleware of all clients keep.
+ */
 import type { EventRecorder } from "./client.js";
 import type { NewEvent } from "./types.js";
 
@@ -8,21 +10,31 @@ type MaybePromise<T> = T | Promise<T>;
 /** Facts that the framework knows of a request. */
 export interface RequestFacts {
   readonly method: string;
-  /** The path without its query, which may have secrets. */
-  readonly path: string;
+  /** The template of the path, in the framework's syntax. The path itself may have secrets. */
+  readonly route: string | undefined;
   readonly status: number;
+  readonly durationMs: number;
   readonly ip: string | undefined;
   readonly userAgent: string | undefined;
+  /** The header `X-Request-Id`. */
+  readonly requestId: string | undefined;
 }
+
+/** From this status on, a request has failed. */
+const FAILED_STATUS = 400;
+/** The actor of a request that nobody has signed in for. */
+const ANONYMOUS: Actor = { id: "anonymous", type: "user" };
+const USER_AGENT_CHARACTERS_MAX = 512;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Settings for all handlers of an application. */
 export interface AuditSettings<Request> {
   /** The client, or the test double. */
   readonly client: EventRecorder;
-  /** Who sent the request. */
-  readonly actor: (request: Request) => MaybePromise<Actor | undefined>;
-  /** The customer whose log the event belongs to. */
-  readonly tenantId: (request: Request) => MaybePromise<string | undefined>;
+  /** Who sent the request: an actor, or a function of the request. Without one the event has the actor `anonymous`. */
+  readonly actor: Actor | ((request: Request) => MaybePromise<Actor | undefined>);
+  /** The customer whose log the event belongs to: an id, or a function of the request. Without one the event is not recorded, which is an error. */
+  readonly tenantId: string | ((request: Request) => MaybePromise<string | undefined>);
   /** Whether the address and the user agent are recorded in `context`. `true` if absent. */
   readonly context?: boolean | undefined;
   /** Called when an event could not be recorded. The response is not affected. */
@@ -33,14 +45,16 @@ export interface AuditSettings<Request> {
 export interface Annotation<Request> {
   readonly action: NewEvent["action"];
   readonly category: NewEvent["category"];
+  /** The action of a request whose status is 400 or more, such as `auth.failed`. Without it such a request is not recorded. */
+  readonly failedAction?: NewEvent["action"] | undefined;
+  /** `metadata.route`, such as `/todos/{id}`; that of the framework if absent. Next.js has none. */
+  readonly route?: string | undefined;
   readonly target?: NewEvent["target"] | ((request: Request) => MaybePromise<NewEvent["target"]>) | undefined;
   readonly metadata?: NewEvent["metadata"] | ((request: Request) => MaybePromise<NewEvent["metadata"]>) | undefined;
   /** In place of the actor of the settings, for example of a login. */
   readonly actor?: ((request: Request) => MaybePromise<Actor | undefined>) | undefined;
   /** In place of the tenant of the settings. */
   readonly tenantId?: ((request: Request) => MaybePromise<string | undefined>) | undefined;
-  /** `success` (the default): only if the status is below 400. `always`: `metadata.status` tells what happened. */
-  readonly on?: "success" | "always" | undefined;
 }
 
 /** Fields that a handler adds to its event while it runs. */
@@ -71,31 +85,51 @@ export async function eventFor<Request>(
   facts: RequestFacts,
   additions: Additions,
 ): Promise<NewEvent | undefined> {
-  if (facts.status >= 400 && annotation.on !== "always") {
+  const action = facts.status < FAILED_STATUS ? annotation.action : annotation.failedAction;
+  if (action === undefined) {
     return undefined;
   }
   const [actor, tenantId, target, metadata] = await Promise.all([
-    additions.actor ?? (annotation.actor ?? settings.actor)(request),
-    additions.tenant_id ?? (annotation.tenantId ?? settings.tenantId)(request),
+    additions.actor ?? valueFor(annotation.actor ?? settings.actor, request),
+    additions.tenant_id ?? valueFor(annotation.tenantId ?? settings.tenantId, request),
     additions.target ?? valueFor(annotation.target, request),
     valueFor(annotation.metadata, request),
   ]);
-  if (actor === undefined || tenantId === undefined) {
-    const missing = actor === undefined ? "actor" : "tenant";
-    throw new Error(`${annotation.action}: ${facts.method} ${facts.path} has no ${missing}; the event was not recorded`);
+  if (tenantId === undefined || tenantId === null || tenantId === "") {
+    throw new Error(`no tenant is known for ${action}; the event was not recorded`);
   }
-  const seen = settings.context === false ? {} : definedOf({ ip_address: facts.ip, user_agent: facts.userAgent });
-  const context = { ...seen, ...additions.context };
-  const { method, path, status } = facts;
+  const context = { ...(settings.context === false ? {} : contextOf(facts)), ...additions.context };
   return {
     ...additions,
-    action: annotation.action,
+    action,
     category: annotation.category,
-    actor,
+    actor: actor ?? ANONYMOUS,
     tenant_id: tenantId,
-    ...(target === undefined ? {} : { target }),
+    ...(target === undefined || target === null ? {} : { target }),
     ...(Object.keys(context).length === 0 ? {} : { context }),
-    metadata: { method, path, status, ...metadata, ...additions.metadata },
+    metadata: { ...metadataOf(facts, annotation.route, additions.idempotency_key !== undefined), ...metadata, ...additions.metadata },
+  };
+}
+
+/** Address and user agent of the client. An IPv4 address is not written as a socket for both versions has it. */
+function contextOf({ ip, userAgent }: RequestFacts): NonNullable<NewEvent["context"]> {
+  return {
+    ...(ip === undefined ? {} : { ip_address: ip.replace(/^::ffff:(?=.*\.)/, "") }),
+    ...(userAgent === undefined || userAgent === "" ? {} : { user_agent: userAgent.slice(0, USER_AGENT_CHARACTERS_MAX) }),
+  };
+}
+
+/** The metadata of every recorded request. With a key of the application only what its repeats have too: the service compares them. */
+function metadataOf(facts: RequestFacts, given: string | undefined, hasKey: boolean): Record<string, unknown> {
+  const { method, status, requestId } = facts;
+  // `:id` and `:id(\d+)` of the frameworks as `{id}`.
+  const route = given ?? facts.route?.replaceAll(/:([A-Za-z_][A-Za-z0-9_]*)(\([^()]*\))?/g, "{$1}");
+  return {
+    method,
+    ...(route === undefined ? {} : { route }),
+    status,
+    ...(hasKey ? {} : { duration_ms: Math.max(0, Math.floor(facts.durationMs)) }),
+    ...(hasKey || requestId === undefined || !REQUEST_ID.test(requestId) ? {} : { request_id: requestId }),
   };
 }
 
@@ -117,13 +151,6 @@ export async function recordFor<Request>(
   }
 }
 
-function valueFor<Request, T extends object | null | undefined>(
-  value: T | ((request: Request) => MaybePromise<T>) | undefined,
-  request: Request,
-): MaybePromise<T> | undefined {
+function valueFor<Request, T>(value: T | ((request: Request) => MaybePromise<T>), request: Request): MaybePromise<T> {
   return typeof value === "function" ? (value as (request: Request) => MaybePromise<T>)(request) : value;
-}
-
-function definedOf<T extends object>(fields: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

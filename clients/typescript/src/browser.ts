@@ -5,6 +5,7 @@
  */
 import { EventReads } from "./reads.js";
 import { Transport, type TransportOptions } from "./transport.js";
+import type { VisibleEvent } from "./types.js";
 
 export { AuditApiError, AuditError, AuditNetworkError, AuditResponseError } from "./errors.js";
 export type { FollowedEvent, FollowOptions } from "./follow.js";
@@ -32,7 +33,7 @@ export interface ViewerOptions extends Omit<TransportOptions, "apiKey" | "projec
 }
 
 /** The events of one tenant, as a viewer token shows them. */
-export class AuditViewer extends EventReads {
+export class AuditViewer extends EventReads<VisibleEvent> {
   constructor(options: ViewerOptions) {
     const { token, ...rest } = options;
     if (!token.startsWith("vt_")) {

@@ -18,7 +18,7 @@ import { ingest } from "./ingest.js";
 import { EventReads } from "./reads.js";
 import { Recorder, type RecorderOptions, type RecorderStats } from "./recorder.js";
 import { atLeast, Transport, type TransportOptions } from "./transport.js";
-import type { IngestResult, NewEvent } from "./types.js";
+import type { AuditEvent, IngestResult, NewEvent } from "./types.js";
 
 /** How a client works. Either `apiKey`, or `stream`. */
 export interface AuditClientOptions extends TransportOptions, RecorderOptions {
@@ -36,7 +36,7 @@ export interface EventRecorder {
 
 /** The endpoints of one project, or of the organization. */
 export class AuditApi {
-  readonly events: EventReads;
+  readonly events: EventReads<AuditEvent>;
   readonly keys: ProjectKeys;
   readonly masterKeys: MasterKeys;
   readonly projects: Projects;
@@ -94,7 +94,8 @@ export class AuditClient extends AuditApi implements EventRecorder {
 
   /**
    * Records an event: it enters the queue, and is sent with others. With a spool the event is on the disk when the promise
-   * resolves. `false` if it was dropped (`overflow: "drop_newest"`). The outcome of sending is reported to `onStored` and `onFailed`.
+   * resolves. `false` if it was dropped (`overflow: "drop_newest"`), or is invalid: the service would refuse it, which is reported to `onFailed` at once,
+   * and an error only with `raiseInvalid`. The outcome of sending is reported to `onStored` and `onFailed`.
    *
    * @throws QueueFullError if there is no room, with `overflow: "error"`, or if too many calls wait for room already.
    */

@@ -40,12 +40,29 @@ function checkedObject(event: NewEvent): NewEvent {
   return event;
 }
 
-function jsonOf(event: object): Entry {
+/** An event as JSON, without what the client adds. */
+export function jsonOf(event: object): Entry {
   try {
-    return JSON.stringify(event);
+    return wellFormed(stringify(event));
   } catch (cause) {
     throw new InvalidEventError("the event cannot be written as JSON", { cause });
   }
+}
+
+/** JSON with all digits of a `bigint`, which `JSON.stringify` refuses. Its replacer is slow, so it is used only then. */
+function stringify(event: object): string {
+  try {
+    return JSON.stringify(event);
+  } catch {
+    const mark = `bigint ${crypto.randomUUID()} `;
+    const text = JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? `${mark}${value}` : value));
+    return text.replaceAll(new RegExp(`"${mark}(-?[0-9]+)"`, "g"), "$1");
+  }
+}
+
+/** Replaces lone surrogates, which `JSON.stringify` writes as escapes, by U+FFFD: the service refuses them. */
+function wellFormed(json: string): string {
+  return json.includes("\\ud") ? json.replaceAll(/\\(u[dD][89a-fA-F][0-9a-fA-F]{2}|.)/g, (escape, hex: string) => (hex.length === 5 ? "\ufffd" : escape)) : json;
 }
 
 /** The event of an entry. */

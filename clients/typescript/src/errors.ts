@@ -72,7 +72,7 @@ export class EventRefusedError extends AuditError {
   }
 }
 
-/** An event cannot be written as JSON. */
+/** The service would refuse the event, and the message names each invalid field; or the event cannot be written as JSON. It was not recorded. */
 export class InvalidEventError extends AuditError {
   override readonly name = "InvalidEventError";
 }

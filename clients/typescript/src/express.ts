@@ -10,9 +10,11 @@ export { type Additions, addToAudit, type Annotation, type AuditSettings } from 
 /** What the middleware uses of a request of Express. */
 export interface ExpressRequest {
   readonly method: string;
-  readonly originalUrl: string;
+  /** The path at which the router is mounted, as requested. */
+  readonly baseUrl: string;
+  readonly route?: { readonly path?: unknown } | undefined;
   readonly ip?: string | undefined;
-  readonly headers: { readonly "user-agent"?: string | undefined };
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
 }
 
 /** What the middleware uses of a response of Express. */
@@ -30,16 +32,30 @@ export function auditExpress<Request extends ExpressRequest = ExpressRequest>(
   settings: AuditSettings<Request>,
 ): (annotation: Annotation<Request>) => (request: Request, response: ExpressResponse, next: () => void) => void {
   return (annotation) => (request, response, next) => {
+    const began = performance.now();
+    // Later, another router may have taken over the request.
+    const route = routeOf(request);
     response.once("close", () => {
       const facts = {
         method: request.method,
-        path: request.originalUrl.split("?", 1)[0]!,
+        route: route ?? routeOf(request),
         status: response.statusCode,
+        durationMs: performance.now() - began,
         ip: request.ip,
-        userAgent: request.headers["user-agent"],
+        userAgent: headerOf(request, "user-agent"),
+        requestId: headerOf(request, "x-request-id"),
       };
       void recordFor(settings, annotation, request, facts, additionsTo(request));
     });
     next();
   };
+}
+
+function routeOf({ baseUrl, route }: ExpressRequest): string | undefined {
+  return typeof route?.path === "string" ? `${baseUrl}${route.path}` : undefined;
+}
+
+function headerOf(request: ExpressRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === "string" ? value : undefined;
 }

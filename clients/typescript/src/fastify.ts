@@ -10,14 +10,16 @@ export { type Additions, addToAudit, type Annotation, type AuditSettings } from 
 /** What the plugin uses of a request of Fastify. */
 export interface FastifyRequestLike {
   readonly method: string;
-  readonly url: string;
   readonly ip: string;
-  readonly headers: { readonly "user-agent"?: string | undefined };
-  readonly routeOptions: { readonly config: object };
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
+  readonly routeOptions: { readonly config: object; readonly url?: string | undefined };
 }
 
 interface FastifyReplyLike {
   readonly statusCode: number;
+  readonly elapsedTime?: number;
+  /** Before `elapsedTime`. */
+  getResponseTime?(): number;
 }
 
 interface FastifyInstanceLike {
@@ -41,13 +43,20 @@ export async function auditFastify<Request = FastifyRequestLike>(
     }
     const facts = {
       method: request.method,
-      path: request.url.split("?", 1)[0]!,
+      route: request.routeOptions.url,
       status: reply.statusCode,
+      durationMs: reply.elapsedTime ?? reply.getResponseTime?.() ?? 0,
       ip: request.ip,
-      userAgent: request.headers["user-agent"],
+      userAgent: headerOf(request, "user-agent"),
+      requestId: headerOf(request, "x-request-id"),
     };
     await recordFor(settings, audit, request as Request, facts, additionsTo(request));
   });
+}
+
+function headerOf(request: FastifyRequestLike, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === "string" ? value : undefined;
 }
 
 // Routes of the surrounding instance too, as `fastify-plugin` does.

@@ -1,7 +1,7 @@
 import { AuditApiError, AuditError, AuditNetworkError } from "./errors.js";
 import { serverSentEvents } from "./sse.js";
 import { isFailure, sleep, type Transport } from "./transport.js";
-import type { FeedFilter, FeedPage, VisibleEvent } from "./types.js";
+import type { AuditEvent, FeedFilter, FeedPage, VisibleEvent } from "./types.js";
 
 /** How the feed is followed. */
 export interface FollowOptions {
@@ -18,8 +18,8 @@ export interface FollowOptions {
 }
 
 /** An event of the feed. */
-export interface FollowedEvent {
-  readonly event: VisibleEvent;
+export interface FollowedEvent<Event extends VisibleEvent = AuditEvent> {
+  readonly event: Event;
   /**
    * The position behind the event. Of a page that came by a poll only the last event has one, and the others that before the page: after a
    * crash the events of that page come again.
@@ -27,7 +27,7 @@ export interface FollowedEvent {
   readonly cursor: string | undefined;
 }
 
-type ReadPage = (filter: FeedFilter, signal?: AbortSignal) => Promise<FeedPage>;
+type ReadPage<Event extends VisibleEvent> = (filter: FeedFilter, signal?: AbortSignal) => Promise<FeedPage<Event>>;
 
 /** A `Retry-After` of the feed is waited for up to this long. */
 const RETRY_AFTER_MS_MAX = 24 * 3600 * 1000;
@@ -39,16 +39,16 @@ interface Position {
 }
 
 /** Follows the feed until the signal ends it or an error that waiting does not cure. */
-export async function* followFeed(
+export async function* followFeed<Event extends VisibleEvent>(
   transport: Transport,
-  read: ReadPage,
+  read: ReadPage<Event>,
   options: FollowOptions,
-): AsyncGenerator<FollowedEvent, void, undefined> {
+): AsyncGenerator<FollowedEvent<Event>, void, undefined> {
   const position: Position = { cursor: options.after, interruptions: 0 };
   while (!isAborted(options.signal)) {
     try {
       yield* options.via === "sse"
-        ? streamed(transport, position, options)
+        ? streamed<Event>(transport, position, options)
         : polled(read, position, options);
     } catch (error) {
       if (isAborted(options.signal)) {
@@ -66,11 +66,11 @@ export async function* followFeed(
 }
 
 /** One page. */
-async function* polled(
-  read: ReadPage,
+async function* polled<Event extends VisibleEvent>(
+  read: ReadPage<Event>,
   position: Position,
   options: FollowOptions,
-): AsyncGenerator<FollowedEvent, void, undefined> {
+): AsyncGenerator<FollowedEvent<Event>, void, undefined> {
   const after = position.cursor === undefined ? {} : { after: position.cursor };
   const page = await read({ wait: 30, limit: 200, ...options.filter, ...after }, options.signal);
   position.interruptions = 0;
@@ -82,11 +82,11 @@ async function* polled(
 }
 
 /** Events of one stream, until it is interrupted. */
-async function* streamed(
+async function* streamed<Event extends VisibleEvent>(
   transport: Transport,
   position: Position,
   options: FollowOptions,
-): AsyncGenerator<FollowedEvent, void, undefined> {
+): AsyncGenerator<FollowedEvent<Event>, void, undefined> {
   const { wait: _, ...query } = options.filter ?? {};
   const headers: Record<string, string> = { Accept: "text/event-stream" };
   if (position.cursor !== undefined) {
@@ -104,7 +104,7 @@ async function* streamed(
         throw endError(message.data, response.status);
       }
       if (message.event === "audit") {
-        yield { event: JSON.parse(message.data) as VisibleEvent, cursor: message.id };
+        yield { event: JSON.parse(message.data) as Event, cursor: message.id };
       }
       // After the event: whoever leaves the iteration in between has not stored it.
       position.cursor = message.id ?? position.cursor;

@@ -29,6 +29,7 @@ export function auditNext<Req extends Request = Request>(settings: NextAuditSett
       handler: (request: Req, ...context: Context) => Response | Promise<Response>,
     ) =>
     async (request: Req, ...context: Context): Promise<Response> => {
+      const began = performance.now();
       let status = 500;
       try {
         const response = await handler(request, ...context);
@@ -37,10 +38,12 @@ export function auditNext<Req extends Request = Request>(settings: NextAuditSett
       } finally {
         const facts = {
           method: request.method,
-          path: new URL(request.url).pathname,
+          route: undefined,
           status,
+          durationMs: performance.now() - began,
           ip: settings.ip?.(request),
           userAgent: request.headers.get("user-agent") ?? undefined,
+          requestId: request.headers.get("x-request-id") ?? undefined,
         };
         await recordFor(settings, annotation, request, facts, additionsTo(request));
         if (settings.flush === true) {

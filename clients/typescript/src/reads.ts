@@ -4,6 +4,7 @@ import { type FollowedEvent, followFeed, type FollowOptions } from "./follow.js"
 import { pagesOf } from "./pages.js";
 import type { Transport } from "./transport.js";
 import type {
+  AuditEvent,
   Completeness,
   EventFilter,
   EventPage,
@@ -30,22 +31,22 @@ import {
 /** Milliseconds that a long poll may take beyond its `wait`. */
 const POLL_MARGIN_MS = 15_000;
 
-/** Reading, following, exporting and verifying events. */
-export class EventReads {
+/** Reading, following, exporting and verifying events: whole ones with a key, `VisibleEvent`s with a viewer token. */
+export class EventReads<Event extends VisibleEvent = AuditEvent> {
   constructor(protected readonly transport: Transport) {}
 
   /** One page of `GET /events`, newest first. */
-  list(filter: EventFilter = {}): Promise<EventPage> {
+  list(filter: EventFilter = {}): Promise<EventPage<Event>> {
     return this.transport.json({ method: "GET", path: "/events", query: filter, isScoped: true });
   }
 
   /** All pages from the one of the filter's `cursor` on. */
-  pages(filter: EventFilter = {}): AsyncGenerator<EventPage, void, undefined> {
+  pages(filter: EventFilter = {}): AsyncGenerator<EventPage<Event>, void, undefined> {
     return pagesOf((cursor) => this.list({ ...filter, ...cursor }));
   }
 
   /** All events that match, newest first. */
-  async *iterate(filter: EventFilter = {}): AsyncGenerator<VisibleEvent, void, undefined> {
+  async *iterate(filter: EventFilter = {}): AsyncGenerator<Event, void, undefined> {
     for await (const page of this.pages({ limit: 200, ...filter })) {
       yield* page.events;
     }
@@ -57,9 +58,9 @@ export class EventReads {
   }
 
   /** One event. A viewer gets the fields that its tier shows. */
-  async get(id: string): Promise<VisibleEvent> {
+  async get(id: string): Promise<Event> {
     const call = { method: "GET", path: `/events/${encodeURIComponent(id)}`, isScoped: true } as const;
-    return (await this.transport.json<{ event: VisibleEvent }>(call)).event;
+    return (await this.transport.json<{ event: Event }>(call)).event;
   }
 
   /** The proof that an event is in the log. {@link verify} reads it and verifies it. */
@@ -115,7 +116,7 @@ export class EventReads {
   }
 
   /** All events that are committed, in the order of the feed. */
-  async *#committed(filter: FeedFilter): AsyncGenerator<VisibleEvent, void, undefined> {
+  async *#committed(filter: FeedFilter): AsyncGenerator<Event, void, undefined> {
     for (let after: string | undefined; ; ) {
       const page = await this.feed({ ...filter, limit: 200, ...(after === undefined ? {} : { after }) });
       yield* page.events;
@@ -127,7 +128,7 @@ export class EventReads {
   }
 
   /** One page of the feed: events in commit order, oldest first. With `wait` it is a long poll. */
-  feed(filter: FeedFilter = {}, signal?: AbortSignal): Promise<FeedPage> {
+  feed(filter: FeedFilter = {}, signal?: AbortSignal): Promise<FeedPage<Event>> {
     return this.transport.json({
       method: "GET",
       path: "/events/feed",
@@ -142,7 +143,7 @@ export class EventReads {
    * Follows the feed without end: each event once, in commit order, with the cursor behind it. Store the cursor after the event is safely
    * stored, and pass it as `after` next time. Interruptions are retried; an error that waiting does not cure ends the iteration.
    */
-  follow(options: FollowOptions = {}): AsyncGenerator<FollowedEvent, void, undefined> {
+  follow(options: FollowOptions = {}): AsyncGenerator<FollowedEvent<Event>, void, undefined> {
     return followFeed(this.transport, (filter, signal) => this.feed(filter, signal), options);
   }
 

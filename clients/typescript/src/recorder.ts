@@ -1,4 +1,5 @@
 import type { EventBuffer } from "./buffer.js";
+import { checkEntry } from "./check.js";
 import { bytesOf, type Entry, entryOf, eventOf, REQUEST_EVENTS_MAX } from "./entry.js";
 import { AuditError, ClosedError, QueueFullError } from "./errors.js";
 import { asAuditError, deliver, type Outcome } from "./ingest.js";
@@ -25,9 +26,14 @@ export interface RecorderOptions {
    * to `onFailed` at once. `true` with a spool if absent.
    */
   readonly keepUnauthorized?: boolean | undefined;
+  /**
+   * Whether `record` rejects with an {@link InvalidEventError} for an event that the service would refuse: for development and tests. If not, `record`
+   * resolves with `false`, and the error goes to `onFailed`, or to the console without one. `false` if absent.
+   */
+  readonly raiseInvalid?: boolean | undefined;
   /** Called for each event that the service has stored. */
   readonly onStored?: ((event: NewEvent, id: string) => void) | undefined;
-  /** Called for each event that was refused, or was left when the client was closed. It is lost, unless the caller records it again. */
+  /** Called for each event that is invalid, was refused, or was left when the client was closed. It is lost, unless the caller records it again. */
   readonly onFailed?: ((event: NewEvent, error: AuditError) => void) | undefined;
   /** Called for each event that did not enter the queue. */
   readonly onDropped?: ((event: NewEvent) => void) | undefined;
@@ -39,7 +45,7 @@ export interface RecorderOptions {
 export interface RecorderStats {
   /** Stored by the service. */
   readonly stored: number;
-  /** Refused, or left when the client was closed. */
+  /** Invalid, refused, or left when the client was closed. */
   readonly failed: number;
   /** Did not enter the queue. */
   readonly dropped: number;
@@ -57,6 +63,11 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** What is done without `onDelayed`, once in an outage: a program that waits for its end has to say why. */
 function warnOf(error: AuditError): void {
   console.warn(`audit-server-client: events wait until the service has them: ${error.message}`);
+}
+
+/** What is done with an invalid event without `onFailed`: the application's fault must not go unnoticed. */
+function reportInvalid(_: NewEvent, error: AuditError): void {
+  console.error(`audit-server-client: an event was not recorded: ${error.message}`);
 }
 
 interface Waiter {
@@ -151,6 +162,9 @@ export class Recorder {
       throw new ClosedError("the client is closed; the event was dropped");
     }
     const entry = this.#entryOf(event);
+    if (entry === undefined) {
+      return false;
+    }
     const bytes = bytesOf(entry);
     // Those who wait already come first.
     const mustWait = this.#waiters.size > 0 || !this.#buffer.hasRoom(bytes);
@@ -174,13 +188,27 @@ export class Recorder {
     return true;
   }
 
-  #entryOf(event: NewEvent): Entry {
+  /** The entry of an event; `undefined` for an invalid one, which is counted and reported at once. */
+  #entryOf(event: NewEvent): Entry | undefined {
     try {
-      return entryOf(event, new Date());
+      const entry = entryOf(event, new Date());
+      if (!this.givesUp) {
+        checkEntry(entry);
+      }
+      return entry;
     } catch (error) {
-      // Counted, because a caller who does not wait sees no error.
-      this.#drop(event);
-      throw error;
+      if (this.givesUp) {
+        // Counted, because a caller who does not wait sees no error.
+        this.#drop(event);
+        throw error;
+      }
+      this.#counts.failed += 1;
+      if (this.#options.raiseInvalid === true) {
+        throw error;
+      }
+      const { onFailed = reportInvalid } = this.#options;
+      this.#call(() => onFailed(event, error as AuditError));
+      return undefined;
     }
   }
 

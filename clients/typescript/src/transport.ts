@@ -4,8 +4,8 @@ import type { ErrorDetail } from "./types.js";
 /** How requests are sent. */
 export interface TransportOptions {
   /** The address of the service, such as `https://audit.example.com`, with or without `/api/v1`. */
-  readonly baseUrl: string;
-  /** A project key, a master key or a viewer token. */
+  readonly baseUrl: string | undefined;
+  /** A project key or a master key. With a viewer token use `AuditViewer`: its events may lack fields. */
   readonly apiKey?: string | undefined;
   /** The project of a master key's requests (`X-Project-Id`). */
   readonly projectId?: string | undefined;
@@ -245,7 +245,7 @@ function isRepeatable(call: Call): boolean {
 
 function apiBase(baseUrl: string | undefined): string {
   if (baseUrl === undefined) {
-    throw new TypeError("baseUrl is missing: the address of the service, such as https://audit.example.com");
+    throw new TypeError("baseUrl is missing: the address of the service, such as https://audit.example.com; is its variable set?");
   }
   let url: URL;
   try {

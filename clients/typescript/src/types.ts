@@ -35,15 +35,19 @@ export type ErrorDetail = NonNullable<ErrorResponse["error"]["details"]>[number]
 
 /** An event to be recorded. */
 export type NewEvent = Exclude<RequestOf<"ingest_events">, readonly unknown[]>;
-/** An event as keys read it. */
-export type AuditEvent = ResponseOf<"get_event">["event"];
-/** An event as a viewer token or a key reads it: fields may be hidden. */
+/** An event as a viewer token reads it: its tier may hide fields. */
 export type VisibleEvent = ResponseOf<"list_events">["events"][number];
-export type EventPage = ResponseOf<"list_events">;
+/** An event as keys read it: whole. */
+export type AuditEvent = Omit<VisibleEvent, "action" | "actor" | "category" | "changes" | "content_salt" | "target"> &
+  Required<Pick<VisibleEvent, "action" | "category" | "content_salt">> &
+  Pick<NewEvent, "actor" | "changes" | "target">;
+/** A page of events; `VisibleEvent` for a viewer token. */
+export type EventPage<Event extends VisibleEvent = AuditEvent> = WithEvents<ResponseOf<"list_events">, Event>;
+type WithEvents<Page, Event> = Omit<Page, "events"> & { events: Event[] };
 export type EventFilter = QueryOf<"list_events">;
 export type EventSummary = ResponseOf<"summarize_events">;
 export type SummaryFilter = QueryOf<"summarize_events">;
-export type FeedPage = ResponseOf<"follow_events">;
+export type FeedPage<Event extends VisibleEvent = AuditEvent> = WithEvents<ResponseOf<"follow_events">, Event>;
 export type FeedFilter = QueryOf<"follow_events">;
 export type ExportFilter = QueryOf<"export_events">;
 export type IngestResult = ResponseOf<"ingest_events">;
@@ -87,6 +91,9 @@ export type WebhookChange = RequestOf<"update_webhook">;
 export type Delivery = ResponseOf<"retry_delivery">["delivery"];
 export type DeliveryPage = ResponseOf<"list_deliveries">;
 export type DeliveryFilter = QueryOf<"list_deliveries">;
+
+/** The body of a webhook's message; its `type` says which one. Ignore others: the service adds types without a new version. */
+export type WebhookBody = RequestOf<"receive_alert_fired"> | RequestOf<"receive_webhook_test">;
 
 export type StreamInfo = ResponseOf<"get_stream">;
 export type ClaimResult = ResponseOf<"claim_stream">;

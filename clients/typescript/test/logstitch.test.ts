@@ -152,11 +152,13 @@ test("what is not an event goes to onError, and is an error in strict mode", asy
   const errors: Error[] = [];
   const options = { projectKey: server.projectKey, baseUrl: server.baseUrl };
   const client = new LogStitch({ ...options, onError: (error) => errors.push(error) });
-  await client.log({ ...event(0), metadata: { n: 1n } });
+  const loop: Record<string, unknown> = {};
+  loop["self"] = loop;
+  await client.log({ ...event(0), metadata: loop });
   await client.log(undefined as unknown as EventInput);
   assert.ok(errors.length === 2 && errors.every((error) => error instanceof InvalidEventError));
   assert.equal(client.stats().dropped, 2);
-  await assert.rejects(new LogStitch({ ...options, strict: true }).log({ ...event(0), metadata: { n: 1n } }), InvalidEventError);
+  await assert.rejects(new LogStitch({ ...options, strict: true }).log({ ...event(0), metadata: loop }), InvalidEventError);
 });
 
 /** A server that answers everything with a status. */

@@ -41,6 +41,20 @@ for (const { name, text, output } of PROGRAMS) {
   });
 }
 
+test("README: the programs for beginners compile with strict types", async () => {
+  const readme = readFileSync(new URL("README.md", PACKAGE), "utf8");
+  const typed = [...readme.matchAll(/```ts\n\/\/ (\w+\.ts)\n(.*?)```/gs)].map(([, name, text]) => ({ name: name!, text: text! }));
+  assert.deepEqual(typed.map(({ name }) => name), ["receiver.ts", "shop.ts"]);
+  const programs = [...typed, { name: "example.mts", text: PROGRAMS[0]!.text }];
+  for (const { name, text } of programs) {
+    writeFileSync(`${DIRECTORY}${name}`, text);
+  }
+  const compiler = fileURLToPath(new URL("node_modules/typescript/bin/tsc", PACKAGE));
+  const options = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "nodenext", "--target", "es2022", "--types", "node,express"];
+  const { stdout } = await run(process.execPath, [compiler, ...options, ...programs.map(({ name }) => name)], { cwd: DIRECTORY }).catch((error) => error);
+  assert.equal(stdout, "");
+});
+
 test("examples/auditor.mjs stores a checkpoint, verifies the next one, and refuses another history", async () => {
   const program = fileURLToPath(new URL("examples/auditor.mjs", PACKAGE));
   const file = `${DIRECTORY}checkpoint.txt`;

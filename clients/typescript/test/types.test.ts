@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type * as Types from "audit-server-client";
+import type { AuditViewer } from "audit-server-client/browser";
+import type { WebhookMessage } from "audit-server-client/verify";
 
 type Empty<Members> = { [Name in keyof Members]: [Members[Name]] extends [never] ? Name : never }[keyof Members];
 
@@ -53,6 +55,17 @@ type EmptyTypes = Empty<{
   StreamInfo: Types.StreamInfo;
   ClaimResult: Types.ClaimResult;
 }>;
+
+/** What a key reads is whole, what a viewer token reads is not; a message of a webhook is what its `type` says. */
+export function texts(audit: Types.AuditClient, viewer: AuditViewer, message: WebhookMessage): Promise<string>[] {
+  const body = message.body;
+  return [
+    audit.events.get("evt_1").then((event) => event.action + event.actor.id + event.content_salt + (event.changes?.[0]?.field ?? "")),
+    // @ts-expect-error A tier may hide the actor.
+    viewer.get("evt_1").then((event) => event.actor.id),
+    Promise.resolve(body.type === "alert.fired" ? body.data.severity : body.data.webhook_id),
+  ];
+}
 
 // Does not compile if there is a name.
 const noEmptyTypes: [EmptyTypes] extends [never] ? true : EmptyTypes = true;

@@ -60,13 +60,15 @@ impl Client {
     /// Takes an event to be sent in the background. Returns when it is in the queue, or on the disk with a spool. While the queue
     /// is full it waits for room, unless [`ClientBuilder::overflow`] says otherwise.
     ///
-    /// `false` only if there was no room and the client has [`Overflow::DropNewest`]. What the service says is reported to
+    /// `false` if there was no room and the client has [`Overflow::DropNewest`], and for an event that the service would refuse: this is
+    /// reported at once, and an error only with [`ClientBuilder::raise_invalid`]. What the service says is reported to
     /// [`ClientBuilder::on_result`], and logged as an error if there is none.
     ///
     /// # Errors
     /// [`Error::QueueFull`] if there was no room, [`Error::Spool`] if the spool cannot be written, [`Error::Closed`].
+    /// [`Error::Argument`] with [`ClientBuilder::raise_invalid`].
     pub fn record(&self, event: NewEvent) -> Result<bool, Error> {
-        self.shared.recorder.record(event.into_entry(), None)
+        self.shared.recorder.record_event(event, None)
     }
 
     /// As [`Self::record`], with another choice for a full queue.
@@ -74,7 +76,7 @@ impl Client {
     /// # Errors
     /// As [`Self::record`].
     pub fn record_or(&self, event: NewEvent, overflow: Overflow) -> Result<bool, Error> {
-        self.shared.recorder.record(event.into_entry(), Some(overflow))
+        self.shared.recorder.record_event(event, Some(overflow))
     }
 
     /// Sends one event and returns its id when it is stored durably. Retried as events of the queue are.

@@ -31,13 +31,9 @@ impl NewEvent {
         tenant_id: impl Into<String>,
         actor: (impl Into<String>, ActorType),
     ) -> EventBuilder {
-        let mut event = Map::new();
-        event.insert("action".to_owned(), action.into().into());
-        event.insert("category".to_owned(), category.as_str().into());
-        event.insert("tenant_id".to_owned(), tenant_id.into().into());
-        let actor = json!({"id": actor.0.into(), "type": actor.1.as_str()});
-        event.insert("actor".to_owned(), actor);
-        EventBuilder(event)
+        EventBuilder::of_request(action, category)
+            .tenant_id(tenant_id)
+            .actor(actor.0, actor.1)
     }
 
     /// An event of the application's own type, or of `serde_json::json!`. Members that are `null` are left out. The service
@@ -88,16 +84,83 @@ impl NewEvent {
 
 /// Adds the optional fields of an event.
 #[derive(Clone, Debug)]
-pub struct EventBuilder(Map<String, Value>);
+pub struct EventBuilder {
+    event: Map<String, Value>,
+    failed_action: Option<String>,
+}
+
+impl From<NewEvent> for EventBuilder {
+    fn from(event: NewEvent) -> Self {
+        Self {
+            event: event.0,
+            failed_action: None,
+        }
+    }
+}
 
 impl EventBuilder {
+    /// Begins the event of a request. The middleware adds the tenant and the actor.
+    pub fn of_request(action: impl Into<String>, category: Category) -> Self {
+        let mut event = Map::new();
+        event.insert("action".to_owned(), action.into().into());
+        event.insert("category".to_owned(), category.as_str().into());
+        Self {
+            event,
+            failed_action: None,
+        }
+    }
+
+    /// The action of the event if its request fails, with a status of 400 or more, such as `auth.failed`. The middleware does not
+    /// record such a request without one; nothing else uses it.
+    #[must_use]
+    pub fn failed_action(mut self, action: impl Into<String>) -> Self {
+        self.failed_action = Some(action.into());
+        self
+    }
+
+    /// `tenant_id`, in place of an earlier one.
+    #[must_use]
+    pub fn tenant_id(self, id: impl Into<String>) -> Self {
+        self.set("tenant_id", id.into().into())
+    }
+
+    /// `actor.id` and `actor.type`, in place of an earlier actor.
+    #[must_use]
+    pub fn actor(self, id: impl Into<String>, kind: ActorType) -> Self {
+        let actor = json!({"id": id.into(), "type": kind.as_str()});
+        self.set("actor", actor)
+    }
+
+    /// Whether the field has been set.
+    #[cfg(any(feature = "actix", feature = "tower"))]
+    pub(crate) fn has(&self, field: &str) -> bool {
+        self.event.contains_key(field)
+    }
+
+    /// Sets a member of an object, unless it is set already.
+    #[cfg(any(feature = "actix", feature = "tower"))]
+    pub(crate) fn or_in(mut self, object: &str, field: &str, value: Value) -> Self {
+        let object = self.event.entry(object).or_insert_with(|| json!({}));
+        if object.get(field).is_none() {
+            object[field] = value;
+        }
+        self
+    }
+
+    /// The event of a failed request; `None` without a failed action.
+    #[cfg(any(feature = "actix", feature = "tower"))]
+    pub(crate) fn failed(mut self) -> Option<Self> {
+        let action = self.failed_action.take()?;
+        Some(self.set("action", action.into()))
+    }
+
     fn set(mut self, field: &str, value: Value) -> Self {
-        self.0.insert(field.to_owned(), value);
+        self.event.insert(field.to_owned(), value);
         self
     }
 
     fn set_in(mut self, object: &str, field: &str, value: Value) -> Self {
-        let object = self.0.entry(object).or_insert_with(|| json!({}));
+        let object = self.event.entry(object).or_insert_with(|| json!({}));
         object[field] = value;
         self
     }
@@ -161,7 +224,7 @@ impl EventBuilder {
         after: impl Into<Value>,
     ) -> Self {
         let change = json!({"field": field.into(), "before": before.into(), "after": after.into()});
-        match self.0.entry("changes").or_insert_with(|| json!([])) {
+        match self.event.entry("changes").or_insert_with(|| json!([])) {
             Value::Array(changes) => changes.push(change),
             other => *other = json!([change]),
         }
@@ -191,7 +254,7 @@ impl EventBuilder {
     /// # Errors
     /// [`Error::Argument`] names every field that is out of its limits.
     pub fn build(self) -> Result<NewEvent, Error> {
-        let event = NewEvent(self.0);
+        let event = NewEvent(self.event);
         event.check()?;
         Ok(event)
     }

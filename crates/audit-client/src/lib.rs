@@ -45,4 +45,6 @@ pub use reading::{EventQuery, FeedPage, Follow};
 pub use recorder::{Overflow, Recorded, Stats};
 pub use spool::Spool;
 pub use verifiable_log::Log;
-pub use webhook::{WebhookHeaders, verify_webhook, verify_webhook_at};
+pub use webhook::{
+    FiredAlert, TestedWebhook, WebhookHeaders, WebhookMessage, verify_webhook, verify_webhook_at,
+};

@@ -4,6 +4,7 @@ mod sending;
 
 use crate::buffer::{Buffer, Entry};
 use crate::error::Error;
+use crate::event::NewEvent;
 use crate::transport::Transport;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::future::{Future, poll_fn};
@@ -38,7 +39,7 @@ pub struct Stats {
     pub recorded: u64,
     /// Events that the service has stored.
     pub stored: u64,
-    /// Events that were reported with an error.
+    /// Events that were reported with an error, those that are not valid included.
     pub failed: u64,
     /// Events that did not enter the queue.
     pub dropped: u64,
@@ -56,6 +57,7 @@ pub(crate) struct Options {
     pub(crate) overflow: Overflow,
     pub(crate) block_max: Duration,
     pub(crate) keeps_unauthorized: bool,
+    pub(crate) raises_invalid: bool,
     pub(crate) on_result: Option<OnResult>,
 }
 
@@ -67,6 +69,8 @@ struct State {
     /// Of those settled, the ones whose outcome was reported.
     reported: u64,
     dropped: u64,
+    /// Events that did not enter the queue, because the service would refuse them.
+    invalid: u64,
     /// Events up to this number (of those recorded) are sent without waiting for more.
     flush_to: u64,
     first_at: Instant,
@@ -100,7 +104,7 @@ impl State {
 
     /// Whether nothing is left, and nothing was lost since a flush told of it, as it was when this one began.
     fn is_whole(&mut self, is_settled: bool, told_lost: u64) -> bool {
-        self.told_lost = self.failed + self.dropped;
+        self.told_lost = self.failed + self.dropped + self.invalid;
         is_settled && self.told_lost == told_lost
     }
 
@@ -150,6 +154,7 @@ impl Recorder {
             failed: 0,
             reported: 0,
             dropped: 0,
+            invalid: 0,
             flush_to: pending,
             first_at: now,
             failed_sends: 0,
@@ -174,6 +179,24 @@ impl Recorder {
             recorder.start_thread(&mut recorder.state.lock());
         }
         recorder
+    }
+
+    /// Whether the event was taken. One that the service would refuse is not; it is counted and reported at once.
+    pub(crate) fn record_event(
+        self: &Arc<Self>,
+        event: NewEvent,
+        overflow: Option<Overflow>,
+    ) -> Result<bool, Error> {
+        let Err(violations) = event.check() else {
+            return self.record(event.into_entry(), overflow);
+        };
+        let error = Error::from(violations);
+        self.state.lock().invalid += 1;
+        if self.options.raises_invalid {
+            return Err(error);
+        }
+        self.report(&[event.into_entry()], vec![Err(error)]);
+        Ok(false)
     }
 
     /// Whether the event was taken; `false` only if it was dropped because there is no room.
@@ -330,9 +353,9 @@ impl Recorder {
     pub(crate) fn stats(&self) -> Stats {
         let state = self.state.lock();
         Stats {
-            recorded: state.recorded,
+            recorded: state.recorded + state.invalid,
             stored: state.stored,
-            failed: state.failed,
+            failed: state.failed + state.invalid,
             dropped: state.dropped,
             pending: state.buffer.pending(),
         }

@@ -1,62 +1,136 @@
-//! For tower, and so for axum, tonic and hyper: a handler says what happened, and the layer records it when the request has succeeded.
+//! For tower, and so for axum, tonic and hyper: a handler says what it does, and the layer records it with what it knows of the request.
 
 use crate::double::Record;
-use crate::event::NewEvent;
-use crate::middleware::record_all;
+use crate::event::{EventBuilder, NewEvent};
+use crate::middleware::{ActorOf, Seen, events_of, record_all};
+use audit_domain::ActorType;
 use parking_lot::Mutex;
 use std::fmt;
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Instant;
 use tokio::runtime::Handle;
 use tower_layer::Layer;
 use tower_service::Service;
+use ureq::http::request::Parts;
 use ureq::http::{Request, Response};
+
+/// The status of a service that ends with an error in place of a response.
+const ERROR_STATUS: u16 = 500;
 
 /// The events of one request, in its extensions. Clones share one list. With axum the argument
 /// `Extension(annotations): Extension<Annotations>` of a handler is it.
 #[derive(Clone, Debug, Default)]
-pub struct Annotations(Arc<Mutex<Vec<NewEvent>>>);
+pub struct Annotations(Arc<Mutex<Vec<EventBuilder>>>);
 
 impl Annotations {
-    /// Adds an event to what the layer records if this request succeeds.
-    pub fn add(&self, event: NewEvent) {
-        self.0.lock().push(event);
+    /// Adds an event to what the layer records: if this request succeeds, or under its [`EventBuilder::failed_action`] if it fails.
+    pub fn add(&self, event: impl Into<EventBuilder>) {
+        self.0.lock().push(event.into());
     }
 
-    fn take(&self) -> Vec<NewEvent> {
+    fn take(&self) -> Vec<EventBuilder> {
         std::mem::take(&mut *self.0.lock())
     }
 }
 
-/// The layer. It gives each request its [`Annotations`], and records them before a response with a status below 400 is returned, in a
-/// thread for blocking work of the tokio runtime. An event that cannot be recorded is an error in the log; the response stays.
+/// A function of the head of a request, before it is handled.
+type Of<T> = Arc<dyn Fn(&Parts) -> Option<T> + Send + Sync>;
+
+#[derive(Clone)]
+struct Settings {
+    audit: Arc<dyn Record>,
+    tenant: Of<String>,
+    actor: Of<ActorOf>,
+    route: Of<String>,
+    address: Of<IpAddr>,
+}
+
+impl Settings {
+    fn see(&self, head: &Parts) -> Seen {
+        let header = |name: &str| Some(head.headers.get(name)?.to_str().ok()?.to_owned());
+        Seen {
+            began: Instant::now(),
+            method: head.method.to_string(),
+            route: (self.route)(head),
+            address: (self.address)(head),
+            user_agent: header("user-agent"),
+            request_id: header("x-request-id"),
+            tenant_id: (self.tenant)(head),
+            actor: (self.actor)(head),
+        }
+    }
+}
+
+/// The layer. It gives each request its [`Annotations`], completes what the handler adds (tenant, actor, context, and the method, route,
+/// status and duration in `metadata`), and records it before the response is returned, in a thread for blocking work of the tokio
+/// runtime. An event that cannot be recorded is an error in the log; the response stays.
+///
+/// Its functions see the request as it comes to this layer: put the layer inside of the one that signs in.
 ///
 /// ```
 /// use audit_client::tower::{Annotations, AuditLayer};
-/// use audit_client::{ActorType, Category, NewEvent, RecordedEvents};
+/// use audit_client::{ActorType, Category, EventBuilder, RecordedEvents};
 /// use std::sync::Arc;
 ///
 /// // With axum: async fn delete_invoice(Extension(annotations): Extension<Annotations>) -> StatusCode
-/// fn delete_invoice(annotations: &Annotations) -> Result<(), audit_client::Error> {
-///     let event = NewEvent::builder("invoice.deleted", Category::Mutation, "acme", ("user_1", ActorType::User));
-///     annotations.add(event.target("invoice_7", "invoice").build()?);
-///     Ok(())
+/// fn delete_invoice(annotations: &Annotations) {
+///     let event = EventBuilder::of_request("invoice.deleted", Category::Mutation);
+///     annotations.add(event.failed_action("invoice.delete_failed").target("invoice_7", "invoice"));
 /// }
 ///
 /// // With axum: Router::new().route("/invoices/{id}", delete(delete_invoice)).layer(layer)
-/// let layer = AuditLayer::new(Arc::new(RecordedEvents::default()));
+/// let layer = AuditLayer::new(Arc::new(RecordedEvents::default()))
+///     .tenant(|_| Some("acme".to_owned()))
+///     .actor(|_| Some(("user_1".to_owned(), ActorType::User)));
 /// ```
 #[derive(Clone)]
-pub struct AuditLayer {
-    audit: Arc<dyn Record>,
-}
+pub struct AuditLayer(Settings);
 
 impl AuditLayer {
     /// A layer that records with this client.
     pub fn new(audit: Arc<dyn Record>) -> Self {
-        Self { audit }
+        Self(Settings {
+            audit,
+            tenant: Arc::new(|_| None),
+            actor: Arc::new(|_| None),
+            route: Arc::new(|_| None),
+            address: Arc::new(|_| None),
+        })
+    }
+
+    /// The tenant of an event whose handler says none. Without one it is not recorded, which is an error in the log.
+    #[must_use]
+    pub fn tenant(mut self, of: impl Fn(&Parts) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.0.tenant = Arc::new(of);
+        self
+    }
+
+    /// The id and kind of the actor of an event whose handler says none. Without one it is `anonymous`.
+    #[must_use]
+    pub fn actor(
+        mut self,
+        of: impl Fn(&Parts) -> Option<(String, ActorType)> + Send + Sync + 'static,
+    ) -> Self {
+        self.0.actor = Arc::new(of);
+        self
+    }
+
+    /// The template of the path, such as `/invoices/{id}`. With axum the text of its `MatchedPath` in the extensions.
+    #[must_use]
+    pub fn route(mut self, of: impl Fn(&Parts) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.0.route = Arc::new(of);
+        self
+    }
+
+    /// The address of the client. With axum that of its `ConnectInfo` in the extensions.
+    #[must_use]
+    pub fn address(mut self, of: impl Fn(&Parts) -> Option<IpAddr> + Send + Sync + 'static) -> Self {
+        self.0.address = Arc::new(of);
+        self
     }
 }
 
@@ -72,7 +146,7 @@ impl<S> Layer<S> for AuditLayer {
     fn layer(&self, inner: S) -> AuditService<S> {
         AuditService {
             inner,
-            audit: Arc::clone(&self.audit),
+            settings: self.0.clone(),
         }
     }
 }
@@ -81,7 +155,7 @@ impl<S> Layer<S> for AuditLayer {
 #[derive(Clone)]
 pub struct AuditService<S> {
     inner: S,
-    audit: Arc<dyn Record>,
+    settings: Settings,
 }
 
 impl<S> fmt::Debug for AuditService<S> {
@@ -105,19 +179,23 @@ where
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, mut request: Request<RequestBody>) -> Self::Future {
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
         let annotations = Annotations::default();
-        request.extensions_mut().insert(annotations.clone());
-        let response = self.inner.call(request);
-        let audit = Arc::clone(&self.audit);
+        let (mut head, body) = request.into_parts();
+        let seen = self.settings.see(&head);
+        head.extensions.insert(annotations.clone());
+        let response = self.inner.call(Request::from_parts(head, body));
+        let audit = Arc::clone(&self.settings.audit);
         Box::pin(async move {
-            let response = response.await?;
-            let status = response.status();
-            let events = annotations.take();
-            if !events.is_empty() && !status.is_client_error() && !status.is_server_error() {
+            let response = response.await;
+            let status = response
+                .as_ref()
+                .map_or(ERROR_STATUS, |response| response.status().as_u16());
+            let events = events_of(&seen, status, annotations.take());
+            if !events.is_empty() {
                 record(audit, events).await;
             }
-            Ok(response)
+            response
         })
     }
 }

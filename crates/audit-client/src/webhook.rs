@@ -5,6 +5,7 @@ use crate::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
+use serde::Deserialize;
 use serde_json::Value;
 use sha2::Sha256;
 
@@ -25,7 +26,75 @@ pub struct WebhookHeaders<'a> {
     pub signature: &'a str,
 }
 
-/// The message of a webhook. `body` is the request's body as it came, before any parsing. One of the `secrets` (`whsec_…`) has to
+/// The message of a webhook, as its `type` says.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "type")]
+#[non_exhaustive]
+pub enum WebhookMessage {
+    /// An alert has fired.
+    #[serde(rename = "alert.fired")]
+    AlertFired {
+        /// When it fired, RFC 3339.
+        timestamp: String,
+        /// The alert as it fired.
+        data: FiredAlert,
+    },
+    /// A test message was requested.
+    #[serde(rename = "webhook.test")]
+    Test {
+        /// When it was requested, RFC 3339.
+        timestamp: String,
+        /// The webhook.
+        data: TestedWebhook,
+    },
+    /// A type that this version does not know. Ignore it: the service adds types without a new version.
+    #[serde(other)]
+    Other,
+}
+
+/// An alert as it fired.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct FiredAlert {
+    /// `alt_…`.
+    pub id: String,
+    /// The rule that fired.
+    pub rule_id: String,
+    /// The name of the rule.
+    pub rule_name: String,
+    /// `low`, `medium`, `high` or `critical`.
+    pub severity: String,
+    /// `open`.
+    pub status: String,
+    /// The actor or the tenant whose events were counted.
+    pub group_key: String,
+    /// How many events matched in the window of the rule.
+    pub event_count: u64,
+    /// Some of them.
+    pub sample_event_ids: Vec<String>,
+    /// When it fired, RFC 3339.
+    pub fired_at: String,
+}
+
+/// The webhook of a test message.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct TestedWebhook {
+    /// `wh_…`.
+    pub webhook_id: String,
+}
+
+impl WebhookMessage {
+    /// The message that [`verify_webhook`] has returned.
+    ///
+    /// # Errors
+    /// [`Error::Verification`] if a field is missing.
+    pub fn of(message: &Value) -> Result<Self, Error> {
+        Self::deserialize(message).map_err(|error| Error::Verification(format!("the message: {error}")))
+    }
+}
+
+/// The message of a webhook; [`WebhookMessage::of`] reads it. `body` is the request's body as it came, before any parsing. One of the `secrets` (`whsec_…`) has to
 /// match.
 ///
 /// # Errors
@@ -117,6 +186,30 @@ mod tests {
             ..HEADERS
         };
         assert!(verify_webhook_at(BODY, &headers, &[SECRET], TIME).is_ok());
+    }
+
+    #[test]
+    fn a_message_is_what_its_type_says() {
+        let alert = serde_json::json!({
+            "type": "alert.fired",
+            "timestamp": "2026-01-15T10:30:00.000Z",
+            "data": {
+                "id": "alt_1", "rule_id": "auth_brute_force", "rule_name": "Auth Brute Force", "severity": "high", "status": "open",
+                "group_key": "user_2", "event_count": 5, "sample_event_ids": ["evt_1"], "fired_at": "2026-01-15T10:30:00.000Z",
+                "acknowledged_at": null, "resolved_at": null
+            }
+        });
+        let message = WebhookMessage::of(&alert).unwrap();
+        assert!(matches!(message, WebhookMessage::AlertFired { data, .. } if data.event_count == 5));
+        let test =
+            serde_json::json!({"type": "webhook.test", "timestamp": "x", "data": {"webhook_id": "wh_1"}});
+        assert!(matches!(
+            WebhookMessage::of(&test).unwrap(),
+            WebhookMessage::Test { .. }
+        ));
+        let other = serde_json::json!({"type": "alert.new", "data": 1});
+        assert_eq!(WebhookMessage::of(&other).unwrap(), WebhookMessage::Other);
+        assert!(WebhookMessage::of(&serde_json::json!({"type": "alert.fired"})).is_err());
     }
 
     #[test]

@@ -6,7 +6,9 @@ import uuid
 from datetime import datetime, timezone
 from typing import Any, Deque, Dict, List, Mapping
 
+from ._check import check, check_size
 from ._wire import encode, time_text
+from .errors import InvalidEvent
 
 #: The server refuses larger requests. The bound of the body leaves room below its 1,048,576 bytes.
 REQUEST_EVENTS_MAX = 100
@@ -42,6 +44,17 @@ def entry_of(event: Mapping[str, Any]) -> Entry:
         made["idempotency_key"] = str(uuid.uuid4())
         made.setdefault("occurred_at", time_text(datetime.now(timezone.utc)))
     return Entry(encode(made))
+
+
+def checked_entry(event: Mapping[str, Any]) -> Entry:
+    """The entry of an event. Raises :class:`InvalidEvent` if the service would refuse it, or JSON cannot express it."""
+    try:
+        check(event)
+        entry = entry_of(event)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise error if isinstance(error, InvalidEvent) else InvalidEvent([f"event: is not JSON: {error}"]) from error
+    check_size(entry.body)
+    return entry
 
 
 class Buffer:

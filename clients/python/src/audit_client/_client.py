@@ -11,7 +11,7 @@ from typing import Any, Callable, Mapping, Optional, Type, Union
 from ._async import administration as async_administration
 from ._async import alerts as async_alerts
 from ._async import events as async_events
-from ._buffer import Entry, entry_of
+from ._buffer import Entry
 from ._policy import RetryPolicy, check_number
 from ._recorder import Overflow, Recorder, Recording, Result, Stats
 from ._sync import administration as sync_administration
@@ -48,6 +48,7 @@ class _Base:
         spool: Union[Spool, str, "os.PathLike[str]", None] = None,
         keep_unauthorized: Optional[bool] = None,
         on_result: Optional[Callable[[Result], None]] = None,
+        raise_invalid: bool = False,
         http_options: Optional[Mapping[str, Any]] = None,
     ) -> None:
         if stream == (api_key is not None):
@@ -77,6 +78,7 @@ class _Base:
             spool=spool if spool is None or isinstance(spool, Spool) else Spool(spool),
             keep_unauthorized=keep_unauthorized,
             on_result=on_result,
+            raise_invalid=raise_invalid,
         )
         check_number("timeout_seconds", timeout_seconds)
         self._connect()
@@ -130,11 +132,15 @@ class Client(_Base):
     def record(self, event: EventInput, *, overflow: Optional[Overflow] = None) -> bool:
         """Takes an event to be sent in the background. Returns when it is in the queue, or on the disk with a spool.
 
-        ``False`` only if there was no room and ``overflow`` is ``drop_newest``. Raises :class:`QueueFull` if there was no
-        room and ``overflow`` is ``error``, or ``block`` and there was none for ``block_seconds_max``; ``TypeError`` or
-        ``ValueError`` for what JSON cannot express; :class:`SpoolError` if the spool cannot be written;
-        :class:`ClientClosed` after :meth:`close`. What the server says is reported to ``on_result``, and logged as an
-        error of the logger ``audit_client`` if there is none.
+        ``False`` if there was no room and ``overflow`` is ``drop_newest``, and for an event that the service would refuse: this
+        is reported at once, as an :class:`InvalidEvent`, and raised only with ``raise_invalid``, which is for development and
+        tests. Raises :class:`QueueFull` if there was no room and ``overflow`` is ``error``, or ``block`` and there was none
+        for ``block_seconds_max``; :class:`SpoolError` if the spool cannot be written; :class:`ClientClosed` after
+        :meth:`close`. What the server says is reported to ``on_result``, and logged as an error of the logger
+        ``audit_client`` if there is none.
+
+        Values of ``metadata`` and ``changes`` may be those of the standard library: decimals and UUIDs become strings, dates
+        and times ISO 8601, sets sorted lists, dataclasses objects.
         """
         return self._recorder.record(event, overflow)
 
@@ -190,7 +196,9 @@ class AsyncClient(_Base):
             return await asyncio.to_thread(recorder.record, event, overflow)
         if (overflow or recorder.options.overflow) != "block":
             return recorder.record(event, overflow)
-        entry = entry_of(event)
+        entry = recorder.entry_of(event)
+        if entry is None:
+            return False
         return recorder.record_if_room(entry) or await self._record_when_room(entry)
 
     async def _record_when_room(self, entry: Entry) -> bool:

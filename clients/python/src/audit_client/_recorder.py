@@ -2,6 +2,7 @@
 
 import atexit
 import collections
+import json
 import logging
 import os
 import threading
@@ -10,11 +11,11 @@ import weakref
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union
 
-from ._buffer import Buffer, Entry, MemoryBuffer, body_of, entry_of
+from ._buffer import Buffer, Entry, MemoryBuffer, body_of, checked_entry
 from ._policy import check_number, concerns_events, concerns_request, is_temporary
 from ._transport import Settings, Transport
 from ._wire import Call, Outcome, json_of, outcomes_of
-from .errors import AuditError, ClientClosed, NotSent, QueueFull
+from .errors import AuditError, ClientClosed, InvalidEvent, NotSent, QueueFull
 from .spool import Spool, SpoolBuffer
 
 LOGGER = logging.getLogger("audit_client")
@@ -64,6 +65,7 @@ class Recording:
     spool: Optional[Spool] = None
     keep_unauthorized: Optional[bool] = None
     on_result: Optional[Callable[[Result], None]] = None
+    raise_invalid: bool = False
 
     def __post_init__(self) -> None:
         for name in ("batch_events", "flush_interval_seconds", "queue_events_max", "block_seconds_max"):
@@ -105,6 +107,8 @@ class Recorder:
         self.changed = threading.Condition()
         self.thread: Optional[threading.Thread] = None
         self.recorded = self.stored = self.failed = self.dropped = 0
+        #: Events that did not enter the queue, because the service would refuse them.
+        self.invalid = 0
         #: Events up to this number (of those recorded) are sent without waiting for more.
         self.flush_to = 0
         self.first_at = time.monotonic()
@@ -136,7 +140,22 @@ class Recorder:
 
     def record(self, event: Mapping[str, Any], overflow: Optional[Overflow] = None) -> bool:
         """Whether the event was taken; ``False`` only if it was dropped because there is no room."""
-        return self.record_entry(entry_of(event), overflow or self.options.overflow, self.options.block_seconds_max)
+        entry = self.entry_of(event)
+        if entry is None:
+            return False
+        return self.record_entry(entry, overflow or self.options.overflow, self.options.block_seconds_max)
+
+    def entry_of(self, event: Mapping[str, Any]) -> Optional[Entry]:
+        """The entry of an event; ``None`` for an invalid one, which is counted and reported at once."""
+        try:
+            return checked_entry(event)
+        except InvalidEvent as error:
+            with self.changed:
+                self.invalid += 1
+            if self.options.raise_invalid:
+                raise
+            self.report([Result(None, error, readable(event))])
+            return None
 
     def record_entry(self, entry: Entry, overflow: Overflow, block_seconds_max: float) -> bool:
         with self.changed:
@@ -245,12 +264,13 @@ class Recorder:
 
     def is_whole(self, is_settled: bool, told_lost: int) -> bool:
         """Whether nothing is left, and nothing was lost since the last flush, as it was when this one began. With the lock held."""
-        self.told_lost = self.failed + self.dropped
+        self.told_lost = self.failed + self.dropped + self.invalid
         return is_settled and self.told_lost == told_lost
 
     def stats(self) -> Stats:
         with self.changed:
-            return Stats(self.recorded, self.stored, self.failed, self.dropped, self.buffer.pending())
+            recorded, failed = self.recorded + self.invalid, self.failed + self.invalid
+            return Stats(recorded, self.stored, failed, self.dropped, self.buffer.pending())
 
     # The thread.
 
@@ -376,6 +396,16 @@ class Recorder:
                 self.options.on_result(result)
             except Exception:
                 LOGGER.exception("on_result raised an error")
+
+
+def readable(event: Mapping[str, Any]) -> bytes:
+    """JSON for the report of an event that cannot be written as JSON, or not as an event."""
+    if isinstance(event, Mapping):
+        try:
+            return json.dumps(dict(event), default=repr, skipkeys=True).encode()
+        except (ValueError, RecursionError):
+            pass
+    return json.dumps({"event": repr(event)}).encode()
 
 
 RECORDERS: "weakref.WeakSet[Recorder]" = weakref.WeakSet()

@@ -1,9 +1,14 @@
 """Requests and responses as values, shared by the two clients. No I/O."""
 
+import dataclasses
 import json
 import math
+import os
+import uuid
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, cast
 
 from ._version import __version__
@@ -83,13 +88,40 @@ def time_text(time: datetime) -> str:
 
 
 def encode(value: Any) -> bytes:
-    """JSON. Raises ``TypeError`` or ``ValueError`` for what JSON cannot express: NaN, lone surrogates, other objects."""
-    return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=encode_other).encode("utf-8")
+    """JSON. Raises ``TypeError`` or ``ValueError`` for what JSON cannot express: NaN, infinity, objects of other types.
+
+    See :func:`plain`. A lone surrogate, half of a character that UTF-16 writes as two, becomes U+FFFD.
+    """
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=plain)
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return well_formed(text).encode("utf-8")
 
 
-def encode_other(value: Any) -> str:
-    if isinstance(value, datetime):
+def well_formed(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def plain(value: Any) -> Any:
+    """A value of the standard library as JSON expresses it exactly: numbers of any precision are strings, sets are sorted lists."""
+    if isinstance(value, datetime) and value.tzinfo is not None:
         return time_text(value)
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, (Decimal, uuid.UUID)):
+        return str(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (set, frozenset)):
+        # By their JSON, because members of different types have no order.
+        return sorted(value, key=encode)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {member.name: getattr(value, member.name) for member in dataclasses.fields(value)}
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     raise TypeError(f"{type(value).__name__} is not JSON; convert it to a string or a number")
 
 

@@ -1,4 +1,6 @@
-"""Who did what, from the annotation of a request handler. The middleware for ASGI and for Django share it.
+"""Who did what, from the annotation of a request handler. The middleware for ASGI, Django and Flask share it.
+
+``clients/conformance/README.md``, "Middleware", has the contract that the middleware of all clients keep.
 
 ::
 
@@ -10,9 +12,11 @@
 """
 
 import logging
+import re
+import time
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, TypeVar, cast
+from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, TypeVar, cast
 
 from .types import Actor, Category, Change, Context, EventInput, Target
 
@@ -22,6 +26,14 @@ ATTRIBUTE = "__audit__"
 ANONYMOUS: Actor = {"id": "anonymous", "type": "user"}
 #: From this status on, a request has failed.
 FAILED_STATUS = 400
+USER_AGENT_CHARS_MAX = 512
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+#: A parameter in the route of Django and Flask: ``<pk>``, ``<int:pk>``; not one of a regular expression, ``(?P<pk>…)``.
+ANGLE_PARAMETER = re.compile(r"(?<!\?P)<(?:[^<>:]*:)?([^<>:]+)>")
+#: A parameter with a type or a pattern: ``{id:int}``.
+TYPED_PARAMETER = re.compile(r"\{(\w+):[^{}]*\}")
+
+OnFailure = Literal["log", "raise"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: What :func:`annotate` was called with during the present request.
@@ -93,9 +105,17 @@ class Handled:
     annotation: Optional[Annotation]
     #: What :func:`annotate` added.
     fields: Dict[str, Any]
+    method: str
+    #: The template of the path; the path itself can have secrets.
+    route: Optional[str]
     status: int
+    #: ``time.monotonic()`` at its beginning.
+    began: float
+    #: The parameters in the path.
     path: Mapping[str, Any]
     context: Context
+    #: The header ``X-Request-Id``.
+    request_id: Optional[str]
 
 
 def needs_event(handled: Handled) -> bool:
@@ -118,9 +138,45 @@ def event_of(handled: Handled, actor: Optional[Actor], tenant_id: Optional[str])
     event.update(handled.fields)
     if handled.status >= FAILED_STATUS and annotation is not None:
         event["action"] = annotation.failed_action
-    event["metadata"] = {"http_status": handled.status, **event.get("metadata", {})}
+    event["metadata"] = {**facts_of(handled, "idempotency_key" in event), **event.get("metadata", {})}
     if not event["tenant_id"]:
         raise ValueError(f"no tenant is known for {event['action']}; the tenant callable returned none")
     if "category" not in event:
         raise ValueError(f"no category is known for {event['action']}")
     return cast(EventInput, event)
+
+
+def facts_of(handled: Handled, has_key: bool) -> Dict[str, Any]:
+    """The metadata of every recorded request. With a key of the application only what its repeats have too: they are compared."""
+    facts: Dict[str, Any] = {"method": handled.method, "status": handled.status}
+    if handled.route:
+        facts["route"] = TYPED_PARAMETER.sub(r"{\1}", ANGLE_PARAMETER.sub(r"{\1}", handled.route))
+    if has_key:
+        return facts
+    facts["duration_ms"] = int((time.monotonic() - handled.began) * 1000)
+    if handled.request_id is not None and REQUEST_ID.fullmatch(handled.request_id):
+        facts["request_id"] = handled.request_id
+    return facts
+
+
+def context_from(address: Optional[str], user_agent: Optional[str]) -> Context:
+    """Address and user agent of the client."""
+    context: Context = {}
+    if address:
+        # An IPv4 address as a socket for both versions has it.
+        context["ip_address"] = address[len("::ffff:") :] if address.startswith("::ffff:") and "." in address else address
+    if user_agent:
+        context["user_agent"] = user_agent[:USER_AGENT_CHARS_MAX]
+    return context
+
+
+def annotation_of(view: Any, method: str) -> Optional[Annotation]:
+    """The annotation of a view of Django or Flask: of the function, of the method of a class-based view, or of its class."""
+    view_class = getattr(view, "view_class", None)
+    holders: List[Any] = [getattr(view_class, method.lower(), None), view_class, view]
+    return next((getattr(holder, ATTRIBUTE) for holder in holders if hasattr(holder, ATTRIBUTE)), None)
+
+
+def setting_of(value: Any, request: Any) -> Any:
+    """A setting that is a constant, or a function of the request."""
+    return value(request) if callable(value) else value

@@ -9,10 +9,22 @@ The event is recorded before the response is sent: whoever sees the response fin
 
 import asyncio
 import inspect
-from typing import Any, Awaitable, Callable, Dict, Literal, MutableMapping, Optional, Union
+import time
+from typing import Any, Awaitable, Callable, Dict, MutableMapping, Optional, Union
 
 from ._client import AsyncClient, Client
-from .annotations import ATTRIBUTE, CURRENT, LOGGER, Annotation, Handled, event_of, needs_event
+from .annotations import (
+    ATTRIBUTE,
+    CURRENT,
+    LOGGER,
+    Annotation,
+    Handled,
+    OnFailure,
+    context_from,
+    event_of,
+    needs_event,
+    setting_of,
+)
 from .types import Actor, Context
 
 Scope = MutableMapping[str, Any]
@@ -25,25 +37,21 @@ OfScope = Callable[[Scope], Any]
 
 def context_of(scope: Scope) -> Context:
     """Address and user agent of the client. Behind a proxy the address is the proxy's, unless the server replaces it."""
-    context: Context = {}
-    if scope.get("client"):
-        context["ip_address"] = str(scope["client"][0])
-    for name, value in scope.get("headers", []):
-        if name.lower() == b"user-agent":
-            context["user_agent"] = value.decode("latin-1")[:512]
-    return context
+    client = scope.get("client")
+    return context_from(str(client[0]) if client else None, header_of(scope, b"user-agent"))
 
 
-def no_actor(_: Scope) -> Optional[Actor]:
-    return None
+def header_of(scope: Scope, name: bytes) -> Optional[str]:
+    return next((value.decode("latin-1") for header, value in scope.get("headers", []) if header.lower() == name), None)
 
 
 class AuditMiddleware:
     """Records the requests of handlers that have :func:`audit_client.audited`.
 
-    ``tenant`` and ``actor`` get the scope when the handler is done, and return the tenant's id and the actor, or ``None``; they may
-    be coroutines. Without an actor the event has the actor ``anonymous``. With ``on_failure="raise"`` a request whose event cannot
-    be recorded fails with this error; otherwise it is logged by ``audit_client``.
+    ``tenant`` and ``actor`` are the tenant's id and the actor, or functions that get the scope when the handler is done and return
+    them, or ``None``; they may be coroutines. Without an actor the event has the actor ``anonymous``. With
+    ``on_failure="raise"`` a request whose event cannot be recorded fails with this error; otherwise it is logged by
+    ``audit_client``.
     """
 
     def __init__(
@@ -51,10 +59,10 @@ class AuditMiddleware:
         app: App,
         *,
         client: Union[Client, AsyncClient],
-        tenant: OfScope,
-        actor: OfScope = no_actor,
+        tenant: Union[str, OfScope],
+        actor: Union[Actor, OfScope, None] = None,
         context: Callable[[Scope], Context] = context_of,
-        on_failure: Literal["log", "raise"] = "log",
+        on_failure: OnFailure = "log",
     ) -> None:
         self.app = app
         self.client = client
@@ -70,13 +78,14 @@ class AuditMiddleware:
         # As Starlette's requests do, so that `tenant` and `actor` see what the handler writes to `request.state`.
         scope.setdefault("state", {})
         fields: Dict[str, Any] = {}
+        began = time.monotonic()
         is_recorded = False
 
         async def send_recorded(message: Message) -> None:
             nonlocal is_recorded
             if message["type"] == "http.response.start" and not is_recorded:
                 is_recorded = True
-                await self.record(scope, fields, message["status"])
+                await self.record(scope, fields, message["status"], began)
             await send(message)
 
         token = CURRENT.set(fields)
@@ -84,18 +93,29 @@ class AuditMiddleware:
             await self.app(scope, receive, send_recorded)
         except Exception:
             if not is_recorded:
-                await self.record(scope, fields, 500)
+                await self.record(scope, fields, 500, began)
             raise
         finally:
             CURRENT.reset(token)
 
-    async def record(self, scope: Scope, fields: Dict[str, Any], status: int) -> None:
+    async def record(self, scope: Scope, fields: Dict[str, Any], status: int, began: float) -> None:
         annotation: Optional[Annotation] = getattr(scope.get("endpoint"), ATTRIBUTE, None)
         try:
-            handled = Handled(annotation, fields, status, scope.get("path_params", {}), self.context(scope))
+            handled = Handled(
+                annotation,
+                fields,
+                scope["method"],
+                getattr(scope.get("route"), "path", None),
+                status,
+                began,
+                scope.get("path_params", {}),
+                self.context(scope),
+                header_of(scope, b"x-request-id"),
+            )
             if not needs_event(handled):
                 return
-            event = event_of(handled, await value_of(self.actor(scope)), await value_of(self.tenant(scope)))
+            actor, tenant = await value_of(setting_of(self.actor, scope)), await value_of(setting_of(self.tenant, scope))
+            event = event_of(handled, actor, tenant)
             if isinstance(self.client, AsyncClient):
                 await self.client.record(event)
             else:

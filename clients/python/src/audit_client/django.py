@@ -8,11 +8,13 @@
         "TENANT": "shop.audit.tenant_of",     # a function of the request, or the path of one
     }
 
-Optional are ``ACTOR`` and ``CONTEXT``, functions of the request, and ``ON_FAILURE``: ``"log"`` (default) or ``"raise"``. The event
-is recorded before the response is sent: whoever sees the response finds its event in the queue, or in the spool.
+Optional are ``ACTOR`` (also an actor) and ``CONTEXT``, functions of the request, and ``ON_FAILURE``: ``"log"`` (default) or
+``"raise"``. The event is recorded before the response is sent: whoever sees the response finds its event in the queue, or in the
+spool.
 """
 
-from typing import Any, Callable, Dict, List, Mapping, Optional
+import time
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
@@ -20,7 +22,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.module_loading import import_string
 
 from ._client import Client
-from .annotations import ATTRIBUTE, CURRENT, LOGGER, Annotation, Handled, event_of, needs_event
+from .annotations import CURRENT, LOGGER, Handled, annotation_of, context_from, event_of, needs_event, setting_of
 from .types import Actor, Context
 
 
@@ -34,19 +36,7 @@ def actor_of(request: HttpRequest) -> Optional[Actor]:
 
 def context_of(request: HttpRequest) -> Context:
     """Address and user agent of the client. Behind a proxy the address is the proxy's: see ``CONTEXT``."""
-    context: Context = {}
-    if request.META.get("REMOTE_ADDR"):
-        context["ip_address"] = str(request.META["REMOTE_ADDR"])
-    if request.META.get("HTTP_USER_AGENT"):
-        context["user_agent"] = str(request.META["HTTP_USER_AGENT"])[:512]
-    return context
-
-
-def annotation_of(view: Callable[..., Any], method: str) -> Optional[Annotation]:
-    """The annotation of a view: of the function, of the method of a class-based view, or of its class."""
-    view_class = getattr(view, "view_class", None)
-    holders: List[Any] = [getattr(view_class, method.lower(), None), view_class, view]
-    return next((getattr(holder, ATTRIBUTE) for holder in holders if hasattr(holder, ATTRIBUTE)), None)
+    return context_from(request.META.get("REMOTE_ADDR"), request.META.get("HTTP_USER_AGENT"))
 
 
 def imported(value: Any) -> Any:
@@ -73,22 +63,31 @@ class AuditMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         fields: Dict[str, Any] = {}
+        began = time.monotonic()
         token = CURRENT.set(fields)
         try:
             response = self.get_response(request)
         finally:
             CURRENT.reset(token)
-        self.record(request, fields, response.status_code)
+        self.record(request, fields, response.status_code, began)
         return response
 
-    def record(self, request: HttpRequest, fields: Dict[str, Any], status: int) -> None:
+    def record(self, request: HttpRequest, fields: Dict[str, Any], status: int, began: float) -> None:
         try:
-            match = request.resolver_match
-            annotation = annotation_of(match.func, request.method or "") if match is not None else None
-            path = match.kwargs if match is not None else {}
-            handled = Handled(annotation, fields, status, path, self.context(request))
+            match, method = request.resolver_match, request.method or ""
+            handled = Handled(
+                annotation_of(match.func, method) if match is not None else None,
+                fields,
+                method,
+                f"/{match.route}" if match is not None else None,
+                status,
+                began,
+                match.kwargs if match is not None else {},
+                self.context(request),
+                request.META.get("HTTP_X_REQUEST_ID"),
+            )
             if needs_event(handled):
-                self.client.record(event_of(handled, self.actor(request), self.tenant(request)))
+                self.client.record(event_of(handled, setting_of(self.actor, request), self.tenant(request)))
         except Exception:
             if self.on_failure == "raise":
                 raise

@@ -1,6 +1,6 @@
 """The errors of this package. Every one is an :class:`AuditError`."""
 
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 
 class AuditError(Exception):
@@ -58,6 +58,17 @@ class NetworkError(AuditError):
 
 class NotConnected(NetworkError):
     """No connection was made, so the server has not seen the request."""
+
+
+class InvalidEvent(AuditError, ValueError):
+    """The service would refuse the event, or it cannot be written as JSON. It was not recorded.
+
+    ``problems`` has a text for each invalid field, which begins with its name.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("the service would refuse the event: " + "; ".join(problems))
+        self.problems = list(problems)
 
 
 class QueueFull(AuditError):

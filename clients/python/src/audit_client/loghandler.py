@@ -11,6 +11,7 @@ import logging
 import threading
 from typing import Any, Callable, Dict, Mapping, Optional, cast
 
+from ._buffer import checked_entry
 from ._client import Client
 from ._recorder import THREAD_NAME
 from .types import EventInput
@@ -59,6 +60,8 @@ class AuditHandler(logging.Handler):
         try:
             event = self.event(record)
             if event is not None:
+                # Otherwise the client would only report it.
+                checked_entry(event)
                 self.client.record(event, overflow="block")
         except Exception:
             self.failures += 1

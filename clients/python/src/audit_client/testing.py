@@ -9,20 +9,18 @@ True
 """
 
 import json
-import re
-from typing import Any, Dict, List, Mapping, Optional, get_args
+from typing import Any, Dict, List, Mapping, Optional
 
 import httpx
 
-from ._buffer import entry_of
+from ._buffer import checked_entry
 from ._client import AsyncClient, Client
 from ._recorder import Overflow, Stats
 from ._wire import encode
-from .types import ActorType, Category, EventInput
+from .types import EventInput
 
 __all__ = ["AsyncRecordingClient", "RecordingClient"]
 
-ACTION = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 #: Nothing is sent there.
 NOWHERE = "http://recording.invalid"
 
@@ -56,8 +54,7 @@ class Recordings:
 
     def _keep(self, event: Mapping[str, Any]) -> None:
         """Keeps a copy, as the client makes one: what the application changes later is not recorded."""
-        entry_of(event)
-        check(event)
+        checked_entry(event)
         self.recorded.append(json.loads(encode({name: value for name, value in event.items() if value is not None})))
 
     def _stats(self) -> Stats:
@@ -78,7 +75,7 @@ class Recordings:
 
 
 class RecordingClient(Recordings, Client):
-    """A :class:`Client` that keeps the events, and refuses those that the service would refuse for their required fields.
+    """A :class:`Client` that keeps the events, and raises :class:`InvalidEvent` for those that the service would refuse.
 
     ``record`` and ``events.ingest`` keep events. Every other request is an :class:`ApiError` with the status 404.
     """
@@ -114,22 +111,6 @@ class AsyncRecordingClient(Recordings, AsyncClient):
 
     def stats(self) -> Stats:
         return self._stats()
-
-
-def check(event: Mapping[str, Any]) -> None:
-    """Raises ``ValueError`` for what the service would refuse."""
-    actor = event.get("actor")
-    actor = actor if isinstance(actor, Mapping) else {}
-    faults = {
-        "action is dot-namespaced lower case, such as user.created": ACTION.fullmatch(str(event.get("action"))),
-        f"category is one of {', '.join(get_args(Category))}": event.get("category") in get_args(Category),
-        "tenant_id is missing": event.get("tenant_id"),
-        "actor.id is missing": actor.get("id"),
-        f"actor.type is one of {', '.join(get_args(ActorType))}": actor.get("type") in get_args(ActorType),
-    }
-    wrong = [fault for fault, is_right in faults.items() if not is_right]
-    if wrong:
-        raise ValueError(f"the service would refuse the event: {'; '.join(wrong)}")
 
 
 def matches(value: Any, pattern: Any) -> bool:

@@ -219,6 +219,30 @@ class Alert(TypedDict):
     resolved_at: Optional[str]
 
 
+class AlertFired(TypedDict):
+    """The message of a webhook when an alert fires. ``data`` is the alert as it fired."""
+
+    type: Literal["alert.fired"]
+    timestamp: str
+    data: Alert
+
+
+class WebhookTestData(TypedDict):
+    webhook_id: str
+
+
+class WebhookTest(TypedDict):
+    """The message of a webhook that was requested as a test."""
+
+    type: Literal["webhook.test"]
+    timestamp: str
+    data: WebhookTestData
+
+
+#: The message of a webhook; its ``type`` says which one.
+WebhookMessage = Union[AlertFired, WebhookTest]
+
+
 class AlertPage(TypedDict):
     alerts: List[Alert]
     cursor: Optional[str]

@@ -33,6 +33,7 @@ export {
   verifyProof,
   verifyReceipt,
 } from "./proof.js";
+export type { WebhookBody } from "../types.js";
 export {
   verifyWebhook,
   type VerifyWebhookOptions,

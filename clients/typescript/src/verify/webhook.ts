@@ -1,6 +1,7 @@
 /** Standard Webhooks, version 1 (https://www.standardwebhooks.com/). */
 import { type Bytes, concat, equal, fromBase64, subtle, utf8 } from "./bytes.js";
 import { ensure, VerificationError } from "./error.js";
+import type { WebhookBody } from "../types.js";
 
 /** Seconds by which the timestamp of a message may differ from the clock. */
 export const WEBHOOK_TOLERANCE_SECONDS = 5 * 60;
@@ -11,7 +12,7 @@ export type WebhookHeaders =
   | { readonly [name: string]: string | readonly string[] | undefined };
 
 /** A verified message. Drop it if its `id` was seen before. */
-export interface WebhookMessage<T> {
+export interface WebhookMessage<T = WebhookBody> {
   /** `webhook-id`: the same at every attempt. */
   readonly id: string;
   /** When this attempt was made. */
@@ -33,11 +34,12 @@ export interface VerifyWebhookOptions {
 }
 
 /**
- * Verifies the signature and the timestamp of a webhook message, and parses its body.
+ * Verifies the signature and the timestamp of a webhook message, and parses its body. `body.type` says what `body.data` is; ignore other types than
+ * those of `WebhookBody`, as the service adds types without a new version.
  *
  * @throws VerificationError if the message is not from the service.
  */
-export async function verifyWebhook<T = unknown>(options: VerifyWebhookOptions): Promise<WebhookMessage<T>> {
+export async function verifyWebhook<T = WebhookBody>(options: VerifyWebhookOptions): Promise<WebhookMessage<T>> {
   const { headers, now = new Date(), toleranceSeconds = WEBHOOK_TOLERANCE_SECONDS } = options;
   const id = headerOf(headers, "webhook-id");
   const timestamp = headerOf(headers, "webhook-timestamp");

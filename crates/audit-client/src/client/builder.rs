@@ -50,6 +50,7 @@ impl ClientBuilder {
                 overflow: Overflow::Block,
                 block_max: Duration::from_secs(30),
                 keeps_unauthorized: false,
+                raises_invalid: false,
                 on_result: None,
             },
             queue_events_max: 1000,
@@ -145,8 +146,15 @@ impl ClientBuilder {
         self
     }
 
-    /// Called for each event with its id or its error, in the background thread, which it holds up. It
-    /// must not flush or close the client, nor own one: that client would never be dropped.
+    /// Whether `record` returns an error for an event that the service would refuse: for development and tests. If not, it returns `false`,
+    /// and the error is reported to [`Self::on_result`], or logged. `false`.
+    pub fn raise_invalid(mut self, raise: bool) -> Self {
+        self.recording.raises_invalid = raise;
+        self
+    }
+
+    /// Called for each event with its id or its error, in the background thread, which it holds up, or in
+    /// the thread that records an event that is not valid. It must not flush or close the client, nor own one: that client would never be dropped.
     pub fn on_result(mut self, on_result: impl Fn(&Recorded) + Send + Sync + 'static) -> Self {
         self.recording.on_result = Some(Arc::new(on_result));
         self

@@ -6,6 +6,8 @@ mod conformance;
 mod errors;
 mod flushed;
 mod kit;
+#[cfg(any(feature = "actix", feature = "tower"))]
+mod middleware;
 #[cfg(all(feature = "actix", feature = "verify"))]
 mod readme;
 #[cfg(all(feature = "actix", feature = "verify"))]
@@ -13,6 +15,7 @@ mod real_server;
 mod routes;
 mod service;
 mod spool;
+mod tables;
 #[cfg(all(feature = "actix", feature = "verify"))]
 mod todo_actix;
 #[cfg(feature = "tower")]

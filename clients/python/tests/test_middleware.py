@@ -1,0 +1,139 @@
+"""The middleware of every framework records what clients/conformance/tables/middleware.json says."""
+
+import asyncio
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Callable, Dict, List
+
+import flask
+import httpx
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client as DjangoClient
+from django.test import override_settings
+from django.urls import path
+from fastapi import FastAPI
+from fastapi import Response as FastApiResponse
+
+import audit_client.asgi
+import audit_client.flask
+from audit_client import annotate, audited
+from audit_client.testing import RecordingClient
+
+TABLE: List[Dict[str, Any]] = json.loads(
+    (Path(__file__).parents[2] / "conformance" / "tables" / "middleware.json").read_text(encoding="utf-8")
+)
+METHODS = ["DELETE", "GET", "POST", "PUT"]
+
+
+def handler_of(case: Dict[str, Any], respond: Callable[[int], Any]) -> Any:
+    """What the case's handler does, with its annotation."""
+
+    def handler(*arguments: Any, **path: Any) -> Any:
+        if "adds" in case:
+            annotate(**case["adds"])
+        if case["response"].get("raises"):
+            raise RuntimeError("broken")
+        return respond(case["response"]["status"])
+
+    annotation = case["annotation"]
+    if annotation is None:
+        return handler
+    kind = annotation.get("target_type")
+    target: Any = None if kind is None else lambda path: {"id": path["id"], "type": kind}
+    audited(annotation["action"], annotation["category"], failed_action=annotation.get("failed_action"), target=target)(handler)
+    return handler
+
+
+def use_fastapi(case: Dict[str, Any], audit: RecordingClient) -> None:
+    handle = handler_of(case, lambda status: FastApiResponse(status_code=status))
+
+    async def endpoint(id: str) -> Any:
+        return handle(id=id)
+
+    endpoint.__dict__.update(handle.__dict__)
+    app = FastAPI()
+    settings = case["settings"]
+    app.add_middleware(
+        audit_client.asgi.AuditMiddleware, client=audit, tenant=settings["tenant_id"], actor=lambda _: settings["actor"]
+    )
+    app.add_api_route("/invoices/{id:path}", endpoint, methods=METHODS)
+
+    async def send() -> None:
+        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False, client=("127.0.0.1", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://shop") as http:
+            request = case["request"]
+            await http.request(request["method"], request["path"], headers=request["headers"], json=request.get("body"))
+
+    asyncio.run(send())
+
+
+def use_django(case: Dict[str, Any], audit: RecordingClient) -> None:
+    handle = handler_of(case, lambda status: HttpResponse(status=status))
+
+    def view(request: HttpRequest, id: str) -> HttpResponse:
+        response: HttpResponse = handle(id=id)
+        return response
+
+    view.__dict__.update(handle.__dict__)
+    urls = ModuleType("urls")
+    urls.__dict__["urlpatterns"] = [path("invoices/<str:id>", view)]
+    settings = case["settings"]
+    options = {"CLIENT": audit, "TENANT": lambda _: settings["tenant_id"], "ACTOR": settings["actor"]}
+    with override_settings(AUDIT_LOG=options, MIDDLEWARE=["audit_client.django.AuditMiddleware"], ROOT_URLCONF=urls):
+        request = case["request"]
+        headers = {name: value for name, value in request["headers"].items() if name != "Content-Type"}
+        body = json.dumps(request.get("body")).encode()
+        browser = DjangoClient(raise_request_exception=False)
+        browser.generic(request["method"], request["path"], body, "application/json", headers=headers)
+
+
+def use_flask(case: Dict[str, Any], audit: RecordingClient) -> None:
+    app = flask.Flask("shop")
+    settings = case["settings"]
+    tenant, actor = (lambda _: settings["tenant_id"]), (lambda _: settings["actor"])
+    audit_client.flask.AuditMiddleware(app, client=audit, tenant=tenant, actor=actor)
+    view = handler_of(case, lambda status: flask.Response(status=status))
+    app.add_url_rule("/invoices/<string:id>", "invoices", view, methods=METHODS)
+    request = case["request"]
+    app.test_client().open(request["path"], method=request["method"], headers=request["headers"], json=request.get("body"))
+
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case["name"])
+@pytest.mark.parametrize("use", [use_fastapi, use_django, use_flask], ids=lambda use: use.__name__)
+def test_a_request_is_recorded_as_the_table_says(
+    case: Dict[str, Any],
+    use: Callable[[Dict[str, Any], RecordingClient], None],
+    django_project: None,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    audit = RecordingClient()
+    use(case, audit)
+    assert "secret" not in json.dumps(audit.recorded)
+    reported = [record for record in caplog.records if record.name == "audit_client"]
+    assert len(reported) == (case["expect"] == "reported"), caplog.text
+    expected = [case["expect"]] if isinstance(case["expect"], dict) else []
+    assert len(audit.recorded) == len(expected)
+    for event, wanted in zip(audit.recorded, expected):
+        if "duration_ms" in wanted["metadata"]:
+            duration = event["metadata"]["duration_ms"]
+            assert isinstance(duration, int) and duration >= 0
+            event["metadata"]["duration_ms"] = True
+        assert event == wanted
+
+
+def test_flask_records_a_request_whose_error_is_propagated() -> None:
+    audit = RecordingClient()
+    app = flask.Flask("shop")
+    app.testing = True
+    audit_client.flask.AuditMiddleware(app, client=audit, tenant="acme", actor={"id": "user_1", "type": "user"})
+
+    @app.delete("/invoices/<id>")
+    @audited("invoice.deleted", "mutation", failed_action="invoice.delete_failed")
+    def delete_invoice(id: str) -> str:
+        raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError):
+        app.test_client().delete("/invoices/42")
+    audit.assert_recorded({"action": "invoice.delete_failed", "metadata": {"status": 500}}, count=1)

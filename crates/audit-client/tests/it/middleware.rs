@@ -1,0 +1,204 @@
+//! The middleware records what `clients/conformance/tables/middleware.json` says.
+
+use crate::tables::cases;
+use audit_client::{ActorType, Category, EventBuilder, RecordedEvents};
+use serde_json::Value;
+use std::net::{IpAddr, Ipv4Addr};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
+
+fn actor_of(actor: &Value) -> Option<(String, ActorType)> {
+    let kind = actor["type"].as_str()?.parse().expect("a kind");
+    Some((text(&actor["id"]), kind))
+}
+
+/// The event that the handler of a case adds.
+fn event_of(case: &Value) -> Option<EventBuilder> {
+    let annotation = case["annotation"].as_object()?;
+    let category: Category = text(&annotation["category"]).parse().expect("a category");
+    let mut event = EventBuilder::of_request(text(&annotation["action"]), category);
+    if let Some(action) = annotation.get("failed_action") {
+        event = event.failed_action(text(action));
+    }
+    if let Some(kind) = annotation.get("target_type") {
+        event = event.target("42", text(kind));
+    }
+    let adds = &case["adds"];
+    if let Some((id, kind)) = actor_of(&adds["actor"]) {
+        event = event.actor(id, kind);
+    }
+    if let Some(tenant_id) = adds["tenant_id"].as_str() {
+        event = event.tenant_id(tenant_id);
+    }
+    if let Some(key) = adds["idempotency_key"].as_str() {
+        event = event.idempotency_key(key);
+    }
+    for change in adds["changes"].as_array().into_iter().flatten() {
+        event = event.change(
+            text(&change["field"]),
+            change["before"].clone(),
+            change["after"].clone(),
+        );
+    }
+    for (name, value) in adds["metadata"].as_object().into_iter().flatten() {
+        event = event.metadata(name, value.clone());
+    }
+    Some(event)
+}
+
+fn status_of(case: &Value) -> u16 {
+    let status = case["response"]["status"].as_u64().unwrap_or(500);
+    status.try_into().expect("a status")
+}
+
+fn check(case: &Value, recorded: &RecordedEvents) {
+    let mut events: Vec<Value> = recorded
+        .events()
+        .iter()
+        .map(|event| event.as_object().clone().into())
+        .collect();
+    let expected: Vec<Value> = case["expect"]
+        .is_object()
+        .then(|| case["expect"].clone())
+        .into_iter()
+        .collect();
+    for (event, wanted) in events.iter_mut().zip(&expected) {
+        if wanted["metadata"]["duration_ms"] == true {
+            assert!(event["metadata"]["duration_ms"].is_u64(), "{event}");
+            event["metadata"]["duration_ms"] = true.into();
+        }
+    }
+    assert_eq!(events, expected, "{}", case["name"]);
+}
+
+#[cfg(feature = "actix")]
+mod actix {
+    use super::{LOCALHOST, actor_of, cases, check, event_of, status_of, text};
+    use actix_web::http::Method;
+    use actix_web::middleware::from_fn;
+    use actix_web::test::{TestRequest, call_service, init_service};
+    use actix_web::{App, HttpRequest, HttpResponse, error, web};
+    use audit_client::actix::{Identity, annotate, record};
+    use audit_client::{Record, RecordedEvents};
+    use serde_json::Value;
+    use std::net::SocketAddr;
+    use std::sync::Arc;
+
+    async fn handler(request: HttpRequest, case: web::Data<Value>) -> actix_web::Result<HttpResponse> {
+        if let Some(event) = event_of(&case) {
+            annotate(&request, event);
+        }
+        if case["response"]["raises"] == true {
+            return Err(error::ErrorInternalServerError("broken"));
+        }
+        let status = status_of(&case).try_into().expect("a status");
+        Ok(HttpResponse::build(status).finish())
+    }
+
+    async fn run(case: &Value) -> RecordedEvents {
+        let recorded = RecordedEvents::default();
+        let audit: Arc<dyn Record> = Arc::new(recorded.clone());
+        let tenant = case["settings"]["tenant_id"].as_str().map(str::to_owned);
+        let actor = actor_of(&case["settings"]["actor"]);
+        let identity = Identity::of_tenant(move |_| tenant.clone()).and_actor(move |_| actor.clone());
+        let app = App::new()
+            .app_data(web::Data::new(audit))
+            .app_data(web::Data::new(identity))
+            .app_data(web::Data::new(case.clone()))
+            .wrap(from_fn(record))
+            .service(web::scope("/invoices").route("/{id:[^/]+}", web::to(handler)));
+        let app = init_service(app).await;
+        let request = &case["request"];
+        let method: Method = text(&request["method"]).parse().expect("a method");
+        let mut sent = TestRequest::with_uri(request["path"].as_str().expect("a path"))
+            .method(method)
+            .peer_addr(SocketAddr::new(LOCALHOST, 1));
+        for (name, value) in request["headers"].as_object().expect("headers") {
+            sent = sent.append_header((name.as_str(), text(value)));
+        }
+        let sent = sent.set_payload(request["body"].to_string()).to_request();
+        call_service(&app, sent).await;
+        recorded
+    }
+
+    #[actix_web::test]
+    async fn actix_records_what_the_table_says() {
+        for case in cases("middleware.json") {
+            check(&case, &run(&case).await);
+        }
+    }
+}
+
+#[cfg(feature = "tower")]
+mod tower {
+    use super::{LOCALHOST, actor_of, cases, check, event_of, status_of, text};
+    use audit_client::RecordedEvents;
+    use audit_client::tower::{Annotations, AuditLayer};
+    use serde_json::Value;
+    use std::future::{Future, Ready, ready};
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::task::{Context, Poll, Waker};
+    use tower_layer::Layer;
+    use tower_service::Service;
+    use ureq::http::{Request, Response};
+
+    struct Handler(Value);
+
+    impl Service<Request<String>> for Handler {
+        type Response = Response<()>;
+        type Error = &'static str;
+        type Future = Ready<Result<Response<()>, &'static str>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), &'static str>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, request: Request<String>) -> Self::Future {
+            let annotations = request.extensions().get::<Annotations>().expect("the layer's");
+            if let Some(event) = event_of(&self.0) {
+                annotations.add(event);
+            }
+            if self.0["response"]["raises"] == true {
+                return ready(Err("broken"));
+            }
+            let response = Response::builder().status(status_of(&self.0)).body(());
+            ready(Ok(response.expect("a response")))
+        }
+    }
+
+    fn run(case: &Value) -> RecordedEvents {
+        let recorded = RecordedEvents::default();
+        let tenant = case["settings"]["tenant_id"].as_str().map(str::to_owned);
+        let actor = actor_of(&case["settings"]["actor"]);
+        let layer = AuditLayer::new(Arc::new(recorded.clone()))
+            .tenant(move |_| tenant.clone())
+            .actor(move |_| actor.clone())
+            .route(|_| Some("/invoices/{id}".to_owned()))
+            .address(|_| Some(LOCALHOST));
+        let sent = &case["request"];
+        let mut request = Request::builder()
+            .method(sent["method"].as_str().expect("a method"))
+            .uri(sent["path"].as_str().expect("a path"));
+        for (name, value) in sent["headers"].as_object().expect("headers") {
+            request = request.header(name, text(value));
+        }
+        let request = request.body(sent["body"].to_string()).expect("a request");
+        let mut service = layer.layer(Handler(case.clone()));
+        let mut response = pin!(service.call(request));
+        let poll = response.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll.is_ready(), "without a runtime it records in this thread");
+        recorded
+    }
+
+    #[test]
+    fn tower_records_what_the_table_says() {
+        for case in cases("middleware.json") {
+            check(&case, &run(&case));
+        }
+    }
+}
