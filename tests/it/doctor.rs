@@ -96,7 +96,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 /// The findings that need an action: check, severity and problem.
-fn findings(report: &Finished) -> Vec<(String, String, String)> {
+pub(crate) fn findings(report: &Finished) -> Vec<(String, String, String)> {
     let report: Value =
         serde_json::from_str(&report.stdout).unwrap_or_else(|error| panic!("{error}: {report:?}"));
     let text = |value: &Value| value.as_str().expect("a text").to_owned();

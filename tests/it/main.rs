@@ -30,6 +30,7 @@ mod feed;
 mod hostile;
 mod import;
 mod index_verify;
+mod init;
 mod key_trace;
 mod listening;
 mod log;

@@ -102,6 +102,48 @@ fn the_first_start_prints_keys_that_work_and_later_ones_none(database: DatabaseK
     assert_eq!(again.client().with_credential(&project).count(), 1);
 }
 
+#[test]
+fn the_first_start_says_what_is_decided_for_good_and_how_to_decide_otherwise() {
+    let folder = temporary_directory("decided-");
+    let database = Database::in_directory(folder.clone());
+    let decided = |environment: &[(&str, &str)]| {
+        let server = Server::start(&database, environment);
+        let printed = server.stdout();
+        server.stop().success();
+        let lines = printed
+            .lines()
+            .skip_while(|line| !line.starts_with("Decided for good"));
+        let lines = lines.take_while(|line| !line.starts_with("listening on"));
+        let lines: Vec<_> = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        assert!(lines.len() <= 5, "{printed}");
+        lines.join("\n")
+    };
+    let said = decided(&[]);
+    let files = format!(
+        "delete the files that begin with {}",
+        folder.join("audit.db").display()
+    );
+    for part in [
+        files.as_str(),
+        "Email",
+        "AUDIT_HASH_KEY    not set",
+        "AUDIT_SELF_AUDIT  off",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(decided(&[]), "", "it is decided");
+    for entry in std::fs::read_dir(&folder).expect("the files of the database") {
+        let path = entry.expect("the files of the database").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        assert!(name.starts_with("audit.db"), "{name}");
+        std::fs::remove_file(&path).expect("remove a file");
+    }
+    let said = decided(&[("AUDIT_HASH_KEY", "a key"), ("AUDIT_SELF_AUDIT", "on")]);
+    for part in ["AUDIT_HASH_KEY    set", "AUDIT_SELF_AUDIT  on"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
 fn the_printed_curl_line_works_as_printed(database: DatabaseKind) {
     if !has_curl() {
         return;

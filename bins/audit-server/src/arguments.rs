@@ -10,6 +10,7 @@ use audit_operations::doctor::DoctorOptions;
 use audit_operations::health::HealthOptions;
 use audit_operations::import::ImportOptions;
 use audit_operations::index::IndexCommand;
+use audit_operations::init::InitOptions;
 use audit_operations::keys::{KeyCommand, MasterKeyCommand};
 use audit_operations::ledger::LogCommand;
 use audit_operations::schema::SchemaOptions;
@@ -29,6 +30,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Ask five questions, and write the environment and the keys of a server for production.
+    ///
+    /// Every question has an option. Without a terminal, what no option gives has its default. No existing file is overwritten.
+    Init(InitOptions),
     /// Run the service. The first start on an empty database creates an organization and prints its keys once.
     Serve(Box<ServeOptions>),
     /// Load real events into a temporary database, run three queries, then serve it.

@@ -1,23 +1,30 @@
-//! Compares docs/configuration.md with the command line, in both directions.
-//!
-//! A table with the columns `Option | Variable | Default | Meaning` documents options of the commands that the paragraph
-//! before it names ("Taken by …"). A table that has `Command` as its first column names them in each row.
+//! docs/reference/options.md, which is made from the command line, and the guides that name options and variables.
 
 use crate::arguments::Arguments;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use std::collections::BTreeSet;
+use std::path::Path;
 
-const TEXT: &str = include_str!("../../../docs/configuration.md");
+/// The documents that explain options.
+const GUIDES: [&str; 2] = [
+    include_str!("../../../docs/configuration.md"),
+    include_str!("../../../docs/databases.md"),
+];
+/// What a guide may name besides options of a command.
+const GENERAL: [&str; 4] = ["--help", "--version", "--no-default-features", "--env-file"];
+/// The beginning of the reference.
+const HEAD: &str = "\
+# Options
 
-/// An option of a command, as the document writes it.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Row {
-    command: String,
-    option: String,
-    variable: String,
-    /// The default, or `required`, or empty: then the document may describe the behavior without the option.
-    default: String,
-}
+Every command of `audit-server`, and every option with its environment variable, default and meaning. This file is made from the
+definition of the command line: `AUDIT_UPDATE_SNAPSHOT=1 cargo test -p audit-server documentation`. [Configuration](../configuration.md)
+explains what matters first. An option takes precedence over its variable. `-h` shows the options of a command that matter first, `--help` all
+of them by heading. `--version` prints the version, and in a release build the commit: `audit-server 0.1.0 (c76600512a3b)`, with `-modified` if
+files in the work tree differed from it.
+
+## Commands
+
+";
 
 /// Every command that runs, with its full name.
 fn commands() -> Vec<(String, Command)> {
@@ -43,15 +50,8 @@ fn arguments(command: &Command) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(is_own)
 }
 
-fn defined() -> BTreeSet<Row> {
-    let mut rows = BTreeSet::new();
-    for (name, command) in commands() {
-        rows.extend(arguments(&command).map(|argument| row(&name, argument)));
-    }
-    rows
-}
-
-fn row(command: &str, argument: &Arg) -> Row {
+/// An option as a row of a table.
+fn row(argument: &Arg) -> String {
     let takes_value = argument.get_action().takes_values();
     let value = argument.get_value_names().and_then(|names| names.first());
     let value = value.map(ToString::to_string).unwrap_or_default();
@@ -64,121 +64,102 @@ fn row(command: &str, argument: &Arg) -> Row {
         Some(long) if is_value_optional => format!("--{long} [{value}]"),
         Some(long) => format!("--{long} {value}"),
     };
+    let variable = argument
+        .get_env()
+        .map_or_else(String::new, |name| format!("`{}`", name.to_string_lossy()));
     let defaults = argument.get_default_values().iter();
     let defaults: Vec<_> = defaults.map(|value| value.to_string_lossy()).collect();
     let default = match defaults.is_empty() {
         _ if matches!(argument.get_action(), ArgAction::SetTrue) => String::new(),
         true if argument.is_required_set() => "required".to_owned(),
         true => String::new(),
-        false => defaults.join(","),
+        false => format!("`{}`", defaults.join(",")),
     };
-    Row {
-        command: command.to_owned(),
-        option,
-        variable: argument
-            .get_env()
-            .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-        default,
-    }
+    let help = argument.get_long_help().or_else(|| argument.get_help());
+    let help = cell(&help.map(ToString::to_string).unwrap_or_default());
+    format!("| `{option}` | {variable} | {default} | {help} |\n")
 }
 
-/// The parts of a Markdown text in backticks.
-fn code(text: &str) -> Vec<String> {
-    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+/// A text in one line, as a cell of a table.
+fn cell(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").replace('|', "\\|")
 }
 
-/// A cell that is code and nothing else.
-fn only_code(cell: &str) -> Option<String> {
-    let text = cell.strip_prefix('`')?.strip_suffix('`')?;
-    (!text.contains('`')).then(|| text.to_owned())
+/// Names in backticks, separated by commas.
+fn code(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
-fn cells(line: &str) -> Vec<&str> {
-    line.trim_matches('|').split('|').map(str::trim).collect()
-}
-
-fn documented() -> Vec<Row> {
-    let mut rows = Vec::new();
-    for (paragraph, table) in TEXT.split("\n\n").zip(TEXT.split("\n\n").skip(1)) {
-        let mut lines = table.lines();
-        let has_command_column = match lines.next() {
-            Some("| Option | Variable | Default | Meaning |") => false,
-            Some("| Command | Option | Variable | Default | Meaning |") => true,
-            _ => continue,
-        };
-        for line in lines.skip(1) {
-            let mut cells = cells(line);
-            let commands = match has_command_column {
-                true => code(cells.remove(0)),
-                false => taken_by(paragraph),
-            };
-            rows.extend(commands.iter().map(|command| documented_row(command, &cells)));
+/// The whole document. Options that several commands take are in one table, with the commands above it.
+fn reference() -> String {
+    let mut commands_table = String::new();
+    // The rows in the order of their first command, each with its commands.
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, command) in commands() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        commands_table += &format!("| `{name}` | {} |\n", cell(&about));
+        for row in arguments(&command).map(row) {
+            match rows.iter_mut().find(|(known, _)| *known == row) {
+                Some((_, commands)) => commands.push(name.clone()),
+                None => rows.push((row, vec![name.clone()])),
+            }
         }
     }
-    rows
-}
-
-fn taken_by(paragraph: &str) -> Vec<String> {
-    let (_, commands) = paragraph
-        .split_once("Taken by ")
-        .unwrap_or_else(|| panic!("no commands before a table: {paragraph}"));
-    code(commands)
-}
-
-fn documented_row(command: &str, cells: &[&str]) -> Row {
-    let [option, variable, default, meaning] = cells else {
-        panic!("{command}: a row has another number of cells: {cells:?}");
-    };
-    assert!(!meaning.is_empty(), "{command} {option} has no meaning");
-    let is_plain = |cell: &str| only_code(cell).is_none() && cell != "required";
-    Row {
-        command: command.to_owned(),
-        option: only_code(option).unwrap_or_else(|| panic!("{command}: {option} is not code")),
-        variable: only_code(variable).unwrap_or_else(|| (*variable).to_owned()),
-        default: match only_code(default) {
-            Some(default) => default,
-            None if is_plain(default) => String::new(),
-            None => (*default).to_owned(),
-        },
+    let mut tables: Vec<(Vec<String>, String)> = Vec::new();
+    for (row, commands) in rows {
+        match tables.iter_mut().find(|(known, _)| *known == commands) {
+            Some((_, table)) => table.push_str(&row),
+            None => tables.push((commands, row)),
+        }
     }
+    let mut text = format!("{HEAD}| Command | Purpose |\n|---|---|\n{commands_table}\n## Options\n");
+    for (commands, table) in tables {
+        let commands = code(&commands);
+        text += &format!(
+            "\nTaken by {commands}:\n\n| Option | Variable | Default | Meaning |\n|---|---|---|---|\n{table}"
+        );
+    }
+    text
 }
 
+/// Its changes are changes of the command line, so they appear in a commit and are reviewed.
 #[test]
-fn every_option_is_documented_with_its_variable_and_default_and_no_other() {
-    let (defined, rows) = (defined(), documented());
-    let count = rows.len();
-    let documented: BTreeSet<Row> = rows.into_iter().collect();
-    let missing: Vec<_> = defined.difference(&documented).collect();
-    let unknown: Vec<_> = documented.difference(&defined).collect();
+#[expect(clippy::disallowed_methods, reason = "a test's own switch")]
+fn the_reference_of_options_is_the_one_in_the_repository() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/options.md");
+    let made = reference();
+    if std::env::var("AUDIT_UPDATE_SNAPSHOT").is_ok_and(|value| value == "1") {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    let mut lines = stored.lines().zip(made.lines());
+    let differing = lines.position(|(stored, made)| stored != made);
     assert!(
-        missing.is_empty() && unknown.is_empty(),
-        "not in configuration.md: {missing:#?}\nonly in configuration.md: {unknown:#?}"
+        stored == made,
+        "docs/reference/options.md is not what the code says (first in line {}). If that is meant: \
+         AUDIT_UPDATE_SNAPSHOT=1 cargo test -p audit-server documentation, and look at the difference",
+        differing.map_or(stored.lines().count(), |line| line + 1)
     );
-    assert_eq!(count, documented.len(), "no option is documented twice");
 }
 
 #[test]
-fn every_command_is_documented_and_no_other() {
-    let (_, table) = TEXT.split_once("## Commands\n").expect("a list of commands");
-    let (table, _) = table.split_once("\n## ").expect("a section after it");
-    let rows = table.lines().filter(|line| line.starts_with("| `"));
-    let documented: BTreeSet<String> = rows.flat_map(|line| code(cells(line)[0])).collect();
-    let defined: BTreeSet<String> = commands().into_iter().map(|(name, _)| name).collect();
-    assert_eq!(documented, defined);
-}
-
-#[test]
-fn every_option_and_variable_that_the_text_mentions_exists() {
-    let rows = defined();
+fn every_option_and_variable_that_the_guides_mention_exists() {
+    let mut known: BTreeSet<String> = GENERAL.map(str::to_owned).into();
+    for (_, command) in commands() {
+        for argument in arguments(&command) {
+            known.extend(argument.get_long().map(|long| format!("--{long}")));
+            known.extend(argument.get_env().map(|name| name.to_string_lossy().into_owned()));
+        }
+    }
     let is_part = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
-    for word in TEXT.split(|character| !is_part(character)) {
-        let is_option = word.len() > 2 && word.starts_with("--") && !word.starts_with("---");
-        let known = rows
-            .iter()
-            .any(|row| row.variable == word || row.option.split(' ').next() == Some(word));
-        let is_general = ["--help", "--version", "--no-default-features"].contains(&word);
-        let is_name = is_option || word.starts_with("AUDIT_");
-        assert!(!is_name || known || is_general, "{word}");
+    for text in GUIDES {
+        for word in text.split(|character| !is_part(character)) {
+            let is_option = word.len() > 2 && word.starts_with("--") && !word.starts_with("---");
+            let is_name = is_option || (word.starts_with("AUDIT_") && word != "AUDIT_");
+            assert!(!is_name || known.contains(word), "{word}");
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use clap::{Arg, Command, CommandFactory};
 
 /// The commands by heading: clap has headings for options alone.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Run", &["serve", "demo", "doctor", "health"]),
+    ("Run", &["init", "serve", "demo", "doctor", "health"]),
     (
         "Organizations and keys",
         &["org", "project", "key", "master-key", "viewer-secret", "secrets"],

@@ -17,7 +17,7 @@ use arguments::{Arguments, Command, DatabaseCommand};
 use audit_cli::logging::{self, LogFormat};
 use audit_cli::{is_broken_pipe, make_files_private, name_program, name_variables, print_error};
 use audit_operations::{
-    administration, backup, cells, copy, doctor, health, import, index, keys, ledger, schema, secrets,
+    administration, backup, cells, copy, doctor, health, import, index, init, keys, ledger, schema, secrets,
 };
 use audit_verifier::check;
 use clap::FromArgMatches;
@@ -42,6 +42,7 @@ fn main() -> ExitCode {
     logging::start(arguments.command.log_format());
     make_files_private();
     let outcome = match arguments.command {
+        Command::Init(options) => init::run(&options),
         Command::Serve(options) => serve::serve(&options),
         Command::Demo(options) => demo::demo(&options),
         Command::Import(options) => import::run(&options),

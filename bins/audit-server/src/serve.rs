@@ -3,6 +3,7 @@
 pub(crate) mod anchors;
 mod background;
 mod cells;
+mod decided;
 
 use crate::otlp::Exporter;
 use crate::witnesses::witnesses;
@@ -66,6 +67,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     settings.signing_program_before = options.signing_before.program()?;
     let signer = options.database.signer()?;
     settings.signer = Some(Arc::clone(&signer));
+    let decided = decided::for_good(options, settings.hash_key.is_some())?;
     let collector = options.otlp.collector()?;
     let backups = options.backups.schedule(&options.database)?;
     let replica = options.service.replica()?;
@@ -87,7 +89,11 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     match service.create_first_organization()? {
         Some(new) => {
             let mut stdout = std::io::stdout().lock();
-            write!(stdout, "{}", first_start(&new, &sockets.curl_arguments()))?;
+            write!(
+                stdout,
+                "{}{decided}",
+                first_start(&new, &sockets.curl_arguments())
+            )?;
         }
         None if signer.is_new() => log::warn!(
             "the state directory is empty and the database is not: unless this node is new, what it knew of the logs is lost, and with it the \

@@ -1,13 +1,12 @@
 //! The key that authenticates the heads of ledgers: in the database, encrypted with the encryption key, or in a file of its own.
 
+use crate::key_files;
 use audit_app::{HeadKey, KeyRing, Secret, SecretFailure, head_key_place};
 use audit_cli::SystemEntropy;
 use audit_cli::small_file;
 use audit_domain::Entropy;
 use audit_store::{ChosenHeadKey, HeadKeys, StoreError, StoredHeadKey};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The keys of heads that this node has.
@@ -108,28 +107,9 @@ fn read(path: &Path) -> io::Result<Option<HeadKey>> {
     }
 }
 
-/// Creates a file with a new key, which only its owner can read, unless there is one.
+/// Creates a file with a new key, unless there is one.
 fn create(path: &Path) -> io::Result<HeadKey> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    let mut bytes = [0; HeadKey::BYTES];
-    SystemEntropy.fill(&mut bytes);
-    let mut file = OpenOptions::new()
-        .create(true)
-        .truncate(true)
-        .write(true)
-        .mode(0o600)
-        .open(&name)?;
-    writeln!(file, "{}", base16ct::lower::encode_string(&bytes))?;
-    file.sync_all()?;
-    // A link takes the name only if no other process has.
-    let linked = std::fs::hard_link(&name, path);
-    std::fs::remove_file(&name)?;
-    File::open(folder)?.sync_all()?;
-    match linked {
+    match key_files::create(path, &key_files::new_key()) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => read(path)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)),
     }

@@ -18,38 +18,105 @@ const KEYS_BYTES_MAX: u64 = 16 * 1_024;
 /// A program may ask another machine.
 const PROGRAM_SECONDS_MAX: u64 = 30;
 
+/// The three options of a kind of keys: the text, a file and a program. The names of the last two continue that of the first.
+macro_rules! key_source {
+    ($name:ident, $option:literal, $variable:literal, $value:literal, $heading:expr, [$text:literal, $file:literal, $command:literal]) => {
+        #[derive(Clone, Debug, Default, Args)]
+        struct $name {
+            #[arg(id = $option, long = $option, value_name = $value, env = $variable, hide_env_values = true, help = $text)]
+            text: Option<SecretText>,
+            #[arg(
+                id = concat!($option, "-file"),
+                long = concat!($option, "-file"),
+                value_name = "PATH",
+                env = concat!($variable, "_FILE"),
+                help = $file,
+                help_heading = $heading
+            )]
+            file: Option<PathBuf>,
+            #[arg(
+                id = concat!($option, "-command"),
+                long = concat!($option, "-command"),
+                value_name = "COMMAND",
+                env = concat!($variable, "_COMMAND"),
+                help = $command
+            )]
+            command: Option<String>,
+        }
+
+        impl $name {
+            fn source(&self) -> Source<'_> {
+                Source {
+                    text: self.text.as_ref(),
+                    file: self.file.as_deref(),
+                    command: self.command.as_deref(),
+                    name: concat!("--", $option),
+                }
+            }
+        }
+    };
+}
+
+/// The heading of the options that `-h` leaves out.
+const HEADING: &str = "Keys";
+
+key_source!(
+    EncryptionKeySource,
+    "encryption-key",
+    "AUDIT_ENCRYPTION_KEY",
+    "KEY",
+    MAIN_HEADING,
+    [
+        "Encrypts secrets in the database: 32 random bytes in base64 or hexadecimal",
+        "File of the key that encrypts secrets in the database",
+        "Program with arguments that prints the encryption key"
+    ]
+);
+key_source!(
+    PreviousEncryptionKeysSource,
+    "encryption-keys-previous",
+    "AUDIT_ENCRYPTION_KEYS_PREVIOUS",
+    "KEYS",
+    HEADING,
+    [
+        "Other encryption keys that secrets in the database may be encrypted with, separated by commas",
+        "File of other encryption keys, one in a line",
+        "Program with arguments that prints other encryption keys, one in a line"
+    ]
+);
+key_source!(
+    HashKeySource,
+    "hash-key",
+    "AUDIT_HASH_KEY",
+    "KEY",
+    MAIN_HEADING,
+    [
+        "Key of the hashes that redaction writes, and of the digests that tell repeats from conflicts. Without it, short values can be guessed from their hashes; with another one, identifiers get other hashes",
+        "File of the key of the hashes that redaction writes",
+        "Program with arguments that prints the hash key"
+    ]
+);
+key_source!(
+    PreviousHashKeysSource,
+    "hash-keys-previous",
+    "AUDIT_HASH_KEYS_PREVIOUS",
+    "KEYS",
+    HEADING,
+    [
+        "Hash keys that stored hashes may have been made with, separated by commas. Filters find them too",
+        "File of other hash keys, one in a line",
+        "Program with arguments that prints other hash keys, one in a line"
+    ]
+);
+
 /// The encryption keys.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Keys")]
+#[command(next_help_heading = HEADING)]
 pub struct EncryptionOptions {
-    /// Encrypts secrets in the database: 32 random bytes in base64 or hexadecimal.
-    #[arg(
-        long,
-        value_name = "KEY",
-        env = "AUDIT_ENCRYPTION_KEY",
-        hide_env_values = true
-    )]
-    encryption_key: Option<SecretText>,
-    /// File of the key that encrypts secrets in the database.
-    #[arg(long, value_name = "PATH", env = "AUDIT_ENCRYPTION_KEY_FILE", help_heading = MAIN_HEADING)]
-    encryption_key_file: Option<PathBuf>,
-    /// Program with arguments that prints the encryption key.
-    #[arg(long, value_name = "COMMAND", env = "AUDIT_ENCRYPTION_KEY_COMMAND")]
-    encryption_key_command: Option<String>,
-    /// Other encryption keys that secrets in the database may be encrypted with, separated by commas.
-    #[arg(
-        long,
-        value_name = "KEYS",
-        env = "AUDIT_ENCRYPTION_KEYS_PREVIOUS",
-        hide_env_values = true
-    )]
-    encryption_keys_previous: Option<SecretText>,
-    /// File of these keys, one in a line.
-    #[arg(long, value_name = "PATH", env = "AUDIT_ENCRYPTION_KEYS_PREVIOUS_FILE")]
-    encryption_keys_previous_file: Option<PathBuf>,
-    /// Program with arguments that prints these keys, one in a line.
-    #[arg(long, value_name = "COMMAND", env = "AUDIT_ENCRYPTION_KEYS_PREVIOUS_COMMAND")]
-    encryption_keys_previous_command: Option<String>,
+    #[command(flatten)]
+    key: EncryptionKeySource,
+    #[command(flatten)]
+    previous: PreviousEncryptionKeysSource,
     /// Accept secrets in plain text although there is an encryption key, while nodes get it one by one.
     #[arg(long, value_name = "BOOL", env = "AUDIT_ACCEPT_PLAIN_SECRETS", default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     accept_plain_secrets: bool,
@@ -60,31 +127,12 @@ pub struct EncryptionOptions {
 
 /// The hash keys.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Keys")]
+#[command(next_help_heading = HEADING)]
 pub struct HashKeyOptions {
-    /// Key of the hashes that redaction writes. Without it, short values can be guessed from their hashes.
-    #[arg(long, value_name = "KEY", env = "AUDIT_HASH_KEY", hide_env_values = true)]
-    hash_key: Option<SecretText>,
-    /// File of the key of the hashes that redaction writes.
-    #[arg(long, value_name = "PATH", env = "AUDIT_HASH_KEY_FILE", help_heading = MAIN_HEADING)]
-    hash_key_file: Option<PathBuf>,
-    /// Program with arguments that prints the hash key.
-    #[arg(long, value_name = "COMMAND", env = "AUDIT_HASH_KEY_COMMAND")]
-    hash_key_command: Option<String>,
-    /// Hash keys that stored hashes may have been made with, separated by commas. Filters find them too.
-    #[arg(
-        long,
-        value_name = "KEYS",
-        env = "AUDIT_HASH_KEYS_PREVIOUS",
-        hide_env_values = true
-    )]
-    hash_keys_previous: Option<SecretText>,
-    /// File of these keys, one in a line.
-    #[arg(long, value_name = "PATH", env = "AUDIT_HASH_KEYS_PREVIOUS_FILE")]
-    hash_keys_previous_file: Option<PathBuf>,
-    /// Program with arguments that prints these keys, one in a line.
-    #[arg(long, value_name = "COMMAND", env = "AUDIT_HASH_KEYS_PREVIOUS_COMMAND")]
-    hash_keys_previous_command: Option<String>,
+    #[command(flatten)]
+    key: HashKeySource,
+    #[command(flatten)]
+    previous: PreviousHashKeysSource,
 }
 
 /// The hash keys of a process.
@@ -106,10 +154,7 @@ struct Source<'a> {
 impl EncryptionOptions {
     /// The files that keys are read from.
     pub fn files(&self) -> [Option<&Path>; 2] {
-        [
-            self.encryption_key_file.as_deref(),
-            self.encryption_keys_previous_file.as_deref(),
-        ]
+        [self.key.file.as_deref(), self.previous.file.as_deref()]
     }
 
     /// The encryption keys of this process.
@@ -122,18 +167,7 @@ impl EncryptionOptions {
     }
 
     fn read_keys(&self) -> anyhow::Result<KeyRing> {
-        let current = Source {
-            text: self.encryption_key.as_ref(),
-            file: self.encryption_key_file.as_deref(),
-            command: self.encryption_key_command.as_deref(),
-            name: "--encryption-key",
-        };
-        let previous = Source {
-            text: self.encryption_keys_previous.as_ref(),
-            file: self.encryption_keys_previous_file.as_deref(),
-            command: self.encryption_keys_previous_command.as_deref(),
-            name: "--encryption-keys-previous",
-        };
+        let (current, previous) = (self.key.source(), self.previous.source());
         let previous_keys = previous.keys()?;
         let Some(current_key) = current.key()? else {
             if !previous_keys.is_empty() {
@@ -158,29 +192,14 @@ impl EncryptionOptions {
 impl HashKeyOptions {
     /// The files that keys are read from.
     pub fn files(&self) -> [Option<&Path>; 2] {
-        [
-            self.hash_key_file.as_deref(),
-            self.hash_keys_previous_file.as_deref(),
-        ]
+        [self.key.file.as_deref(), self.previous.file.as_deref()]
     }
 
     /// The hash keys of this process.
     pub fn keys(&self) -> anyhow::Result<HashKeys> {
-        let current = Source {
-            text: self.hash_key.as_ref(),
-            file: self.hash_key_file.as_deref(),
-            command: self.hash_key_command.as_deref(),
-            name: "--hash-key",
-        };
-        let previous = Source {
-            text: self.hash_keys_previous.as_ref(),
-            file: self.hash_keys_previous_file.as_deref(),
-            command: self.hash_keys_previous_command.as_deref(),
-            name: "--hash-keys-previous",
-        };
-        let previous = previous.keys()?;
+        let previous = self.previous.source().keys()?;
         Ok(HashKeys {
-            current: current.key()?,
+            current: self.key.source().key()?,
             previous: previous.iter().map(hash_key).collect(),
         })
     }
@@ -286,111 +305,4 @@ fn text_of(bytes: Vec<u8>) -> anyhow::Result<SecretText> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn source<'a>(
-        text: Option<&'a SecretText>,
-        file: Option<&'a Path>,
-        command: Option<&'a str>,
-    ) -> Source<'a> {
-        Source {
-            text,
-            file,
-            command,
-            name: "--key",
-        }
-    }
-
-    fn of_command(command: &str) -> anyhow::Result<Option<SecretText>> {
-        source(None, None, Some(command)).key()
-    }
-
-    fn text(text: &str) -> SecretText {
-        SecretText::from(text.to_owned())
-    }
-
-    #[test]
-    fn a_key_comes_from_a_text_a_file_or_a_program() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        for content in ["secret key", "secret key\n", "secret key\r\n"] {
-            std::fs::write(file.path(), content).unwrap();
-            let read = source(None, Some(file.path()), None).key().unwrap();
-            assert_eq!(read, Some(text("secret key")));
-        }
-        let given = text("secret key");
-        assert_eq!(
-            source(Some(&given), None, None).key().unwrap(),
-            Some(given.clone())
-        );
-        assert_eq!(of_command("echo 'secret key'").unwrap(), Some(given.clone()));
-        assert_eq!(source(None, None, None).key().unwrap(), None);
-        let several = [
-            source(Some(&given), Some(file.path()), None),
-            source(Some(&given), None, Some("echo a")),
-            source(None, Some(file.path()), Some("echo a")),
-        ];
-        for source in several {
-            let error = source.key().unwrap_err().to_string();
-            assert!(error.contains("give one of them"), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_program_is_started_without_a_shell() {
-        assert_eq!(of_command("echo $HOME;id").unwrap(), Some(text("$HOME;id")));
-        assert_eq!(of_command("printf '%s' 'a b'").unwrap(), Some(text("a b")));
-    }
-
-    #[test]
-    fn a_program_that_gives_no_key_says_why() {
-        for (command, reason) in [
-            ("false", "exit status: 1"),
-            ("/nonexistent/program", "No such file"),
-            ("true", "the key is empty"),
-            ("echo 'a", "quotation mark"),
-            ("", "no program"),
-            ("head -c 20000 /dev/zero", "more than 16384 bytes"),
-            ("printf '\\377'", "not text"),
-        ] {
-            let error = format!("{:#}", of_command(command).expect_err(command));
-            assert!(error.contains(reason), "{command}: {error}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_missing_or_too_large_is_named() {
-        let error = source(None, Some(Path::new("/nonexistent/key")), None).key();
-        let error = format!("{:#}", error.unwrap_err());
-        assert!(error.contains("--key-file /nonexistent/key"), "{error}");
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), "a".repeat(16 * 1_024)).unwrap();
-        assert!(source(None, Some(file.path()), None).key().is_ok());
-        std::fs::write(file.path(), "a".repeat(16 * 1_024 + 1)).unwrap();
-        assert!(source(None, Some(file.path()), None).key().is_err());
-    }
-
-    #[test]
-    fn several_keys_are_separated_by_commas_or_lines() {
-        let given = text("a,b");
-        assert_eq!(
-            source(Some(&given), None, None).keys().unwrap(),
-            [text("a"), text("b")]
-        );
-        let printed = source(None, None, Some("printf 'a,b\\r\\nc\\n'")).keys().unwrap();
-        assert_eq!(printed, [text("a,b"), text("c")]);
-        for (keys, is_right) in [
-            ("a,,b", false),
-            ("a,", false),
-            ("1,2,3,4,5,6,7,8", true),
-            ("1,2,3,4,5,6,7,8,9", false),
-        ] {
-            let given = text(keys);
-            assert_eq!(
-                source(Some(&given), None, None).keys().is_ok(),
-                is_right,
-                "{keys}"
-            );
-        }
-    }
-}
+mod tests;

@@ -23,6 +23,8 @@ mod head_keys;
 pub mod health;
 pub mod import;
 pub mod index;
+pub mod init;
+mod key_files;
 pub mod key_sources;
 pub mod keys;
 pub mod ledger;

@@ -1,7 +1,7 @@
 //! The options that several commands share. Every option that configures has an environment variable; arguments of a single command have
 //! none.
 //!
-//! docs/configuration.md documents all of it. `documentation.rs` of the program compares the two.
+//! docs/reference/options.md is made from these definitions, by `documentation.rs` of the program.
 
 use crate::MAIN_HEADING;
 use crate::key_sources::EncryptionOptions;
@@ -100,6 +100,8 @@ pub struct ServiceOptions {
     #[arg(long, value_name = "N", env = "AUDIT_WRITE_TIMEOUT_SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub write_timeout_seconds: u64,
     /// Calendar months in which an idempotency key is known, the month of the repeat included; 0 for as long as the event is kept.
+    ///
+    /// Give all nodes the same value. Months are those of UTC.
     #[arg(
         long,
         value_name = "N",
@@ -108,6 +110,8 @@ pub struct ServiceOptions {
     )]
     pub idempotency_window_months: u16,
     /// Database connections for queries.
+    ///
+    /// A query waits up to 10 s for its turn. Four more connections serve look-ups of credentials and configuration.
     #[arg(long, value_name = "N", env = "AUDIT_READERS_MAX", help_heading = "Database", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub readers_max: u32,
     /// Store the addresses from which keys send events, for `key trace`: on or off.
@@ -122,7 +126,7 @@ pub struct ServiceOptions {
         help_heading = "Database"
     )]
     pub replica_url: Option<String>,
-    /// Database connections for writing, on PostgreSQL.
+    /// Database connections for writing, on PostgreSQL. They write to different ledgers.
     #[arg(long, value_name = "N", env = "AUDIT_POSTGRES_WRITERS", help_heading = "Database", default_value_t = 2, value_parser = positive)]
     pub postgres_writers: usize,
     /// Groups into which projects are divided on PostgreSQL, each with an index of its own.

@@ -152,7 +152,7 @@ pub struct ServeOptions {
 }
 
 /// A network, a single address, or `unix`.
-fn proxy(text: &str) -> Result<Proxy, String> {
+pub(crate) fn proxy(text: &str) -> Result<Proxy, String> {
     let text = text.trim();
     if text == "unix" {
         return Ok(Proxy::Unix);

@@ -151,7 +151,7 @@ fn of_readiness(url: &str, status: u16, body: &[u8]) -> Vec<Finding> {
         return vec![finding(
             Severity::Error,
             format!("{url} responds with {status}: the database accepts no writes"),
-            "look at the log of the server (docs/configuration.md#failover)",
+            "look at the log of the server (docs/databases.md#failover)",
         )];
     }
     let body: Value = serde_json::from_slice(body).unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::{Finding, Severity, finding};
 use audit_store::PostgresSettings;
 
-/// The oldest version that PostgreSQL's developers maintain, and the newest one that is tested. docs/configuration.md has the
+/// The oldest version that PostgreSQL's developers maintain, and the newest one that is tested. docs/databases.md has the
 /// same table.
 pub(crate) const OLDEST_VERSION: i32 = 15;
 pub(crate) const NEWEST_VERSION: i32 = 18;
@@ -53,7 +53,7 @@ pub(super) fn of_settings(settings: &PostgresSettings, connections: i32) -> Vec<
         findings.push(finding(
             Severity::Error,
             "the server is a standby and accepts no writes",
-            "give the URL of the primary, or of all servers (docs/configuration.md#failover)",
+            "give the URL of the primary, or of all servers (docs/databases.md#failover)",
         ));
     }
     if settings.is_superuser {
@@ -67,7 +67,7 @@ pub(super) fn of_settings(settings: &PostgresSettings, connections: i32) -> Vec<
         findings.push(finding(
             Severity::Warning,
             "the connection crosses a network unencrypted",
-            "add sslmode=verify-full to the URL (docs/configuration.md#tls-to-postgresql)",
+            "add sslmode=verify-full to the URL (docs/databases.md#tls-to-postgresql)",
         ));
     }
     findings
