@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, List, Tuple
 
 import audit_client
-from audit_client import asgi, loghandler, proofs, testing
+from audit_client import asgi, loghandler, outbox, proofs, testing
 from audit_client._sync import administration, alerts, events
+from audit_client.outbox import django as outbox_django
+from audit_client.outbox import sqlalchemy as outbox_sqlalchemy
 
 #: Methods that the framework calls, not the user.
-INTERNAL = ("filter", "emit", "event", "wait_before_retry", "backoff", "pause_of_spool")
+INTERNAL = ("filter", "emit", "event", "wait_before_retry", "backoff", "pause_of_spool", "relay_oldest", "relay_rows", "settle")
 PATH = Path(__file__).parent.parent / "docs" / "reference.md"
 RESOURCES: Tuple[Tuple[str, Any], ...] = (
     ("client.events", events.Events),
@@ -48,6 +50,9 @@ CLASSES = (
     audit_client.VerificationError,
     loghandler.AuditHandler,
     asgi.AuditMiddleware,
+    outbox.Relay,
+    outbox.Relayed,
+    outbox.Row,
     testing.RecordingClient,
     testing.AsyncRecordingClient,
 )
@@ -62,6 +67,12 @@ FUNCTIONS = (
     audit_client.verify_consistency,
     audit_client.audited,
     audit_client.annotate,
+    outbox.record,
+    outbox.row_of,
+    outbox_sqlalchemy.record,
+    outbox_sqlalchemy.relay,
+    outbox_django.record,
+    outbox_django.relay,
 )
 
 

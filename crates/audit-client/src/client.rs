@@ -127,7 +127,7 @@ impl Client {
         self.shared.transport.blocking(&call, parse)
     }
 
-    fn ingest_call(&self, body: Vec<u8>) -> Call {
+    pub(crate) fn ingest_call(&self, body: Vec<u8>) -> Call {
         Call::new("POST", self.shared.ingest_path.clone()).body(body)
     }
 

@@ -38,6 +38,9 @@ pub enum Error {
     /// The spool cannot be used or written. An event for which this error was returned is not safe on the disk.
     #[error("the spool: {0}")]
     Spool(String),
+    /// The application's database failed for the outbox. Its rows are as they were, or sent and not deleted yet.
+    #[error("the outbox: {0}")]
+    Outbox(String),
     /// An argument is not usable. Nothing was sent.
     #[error("{field}: {message}")]
     Argument {

@@ -65,12 +65,11 @@ impl NewEvent {
         Event::from_json(Value::Object(self.0.clone()), ambient::now()).map(drop)
     }
 
-    /// The event as it is sent, with what a retry needs: the idempotency key, and the time, which would otherwise be that of the
-    /// successful attempt.
+    /// The event with what a retry needs: the idempotency key, and the time, which would otherwise be that of the successful attempt.
     ///
     /// An event with a key of the caller gets no time: the caller may record it twice, and with another time the second would be a
     /// conflict instead of a repeat.
-    pub(crate) fn into_entry(self) -> Entry {
+    pub(crate) fn completed(self) -> Self {
         let mut event = self.0;
         if !event.contains_key("idempotency_key") {
             event.insert("idempotency_key".to_owned(), ambient::uuid4().into());
@@ -78,7 +77,12 @@ impl NewEvent {
                 .entry("occurred_at")
                 .or_insert_with(|| ambient::now().to_string().into());
         }
-        Entry::new(Value::Object(event).to_string().into_bytes())
+        Self(event)
+    }
+
+    /// The event as it is sent.
+    pub(crate) fn into_entry(self) -> Entry {
+        Entry::new(Value::Object(self.completed().0).to_string().into_bytes())
     }
 }
 

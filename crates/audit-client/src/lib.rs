@@ -12,6 +12,7 @@ mod event;
 mod export;
 #[cfg(any(feature = "actix", feature = "tower"))]
 mod middleware;
+pub mod outbox;
 mod pages;
 mod policy;
 #[cfg(feature = "verify")]

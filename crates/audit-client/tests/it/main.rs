@@ -8,6 +8,7 @@ mod flushed;
 mod kit;
 #[cfg(any(feature = "actix", feature = "tower"))]
 mod middleware;
+mod outbox;
 #[cfg(all(feature = "actix", feature = "verify"))]
 mod readme;
 #[cfg(all(feature = "actix", feature = "verify"))]
