@@ -5,10 +5,13 @@
 
 mod country;
 
+use std::ops::RangeInclusive;
+
 use crate::scan::context::{Keywords, prefix, substring, word};
 use crate::scan::digits::{group_before, group_end, is_digit_at};
 use crate::scan::edge::{blocked_after, blocked_before, percent_escape_before};
 use crate::scan::exclusion::is_excluded;
+use crate::scan::name::words_from_end;
 use crate::scan::punctuation::{Separator, separator_at};
 use crate::scan::{Span, Subject};
 
@@ -16,8 +19,6 @@ const DIGITS_MIN: usize = 8;
 const DIGITS_MAX: usize = 15;
 /// `tel:` also precedes local numbers.
 const TEL_DIGITS_MIN: usize = 7;
-/// The `1` and ten digits.
-const NORTH_AMERICAN_DIGITS_MAX: usize = 11;
 /// A first group this long is the whole number; digits behind a space after it belong to something else.
 const WHOLE_GROUP_DIGITS_MIN: usize = 9;
 
@@ -27,6 +28,14 @@ const AREA_DIGITS_MAX: usize = 5;
 /// Greatest distance between a keyword and the number behind it.
 const KEYWORD_REACH_CHARS: usize = 25;
 
+/// Fewest digits of an international number without separators. A shorter one is more often a signed amount.
+const WHOLE_INTERNATIONAL_DIGITS_MIN: usize = 10;
+/// The lengths of a national number that is written with its trunk prefix and without separators.
+const TRUNK_DIGITS: RangeInclusive<usize> = 10..=12;
+/// A group this long ends a subscriber number. Fewer digits behind a space after it count something else.
+const SUBSCRIBER_GROUP_DIGITS_MIN: usize = 5;
+
+/// Keywords that a number of any form may follow.
 const KEYWORDS: &Keywords = &Keywords::new(&[
     word("phone"),
     substring("telephone"),
@@ -38,25 +47,68 @@ const KEYWORDS: &Keywords = &Keywords::new(&[
     word("tel"),
     prefix("telno"),
     prefix("telnum"),
-    word("mobile"),
     prefix("mobilen"),
+    prefix("mobile n"),
+    prefix("mobile_n"),
+    prefix("mobile-n"),
+    prefix("cell n"),
+    prefix("cell_n"),
+    prefix("cell-n"),
+    prefix("celln"),
+    word("fax"),
+    substring("telefax"),
+    prefix("faxn"),
+    substring("telefon"),
+    substring("téléphone"),
+    substring("teléfono"),
+    substring("telefono"),
+    substring("whatsapp"),
+    substring("msisdn"),
+    prefix("contactn"),
+    prefix("contact n"),
+    prefix("contact_n"),
+    prefix("contact-n"),
+    prefix("call me"),
+    prefix("call us"),
+    prefix("call him"),
+    prefix("call her"),
+    prefix("call them"),
+    word("sms to"),
+    word("sms sent to"),
+    word("callback"),
+    word("handynummer"),
+    word("celular"),
+    word("cellulare"),
+]);
+
+/// Ordinary words. Only a number in a national format may follow: with separators, or with its trunk prefix.
+const WEAK_KEYWORDS: &Keywords = &Keywords::new(&[
+    word("mobile"),
     word("cell"),
     word("call"),
     word("calling"),
     word("called"),
     word("sms"),
-    word("fax"),
-    substring("telefax"),
-    prefix("faxn"),
-    substring("telefon"),
-    substring("whatsapp"),
-    substring("msisdn"),
     word("contact"),
-    prefix("contactn"),
     word("dial"),
     word("dialed"),
     word("dialled"),
     word("dialing"),
+]);
+
+/// Keywords that identify a signed number as an amount.
+const AMOUNT_KEYWORDS: &Keywords = &Keywords::new(&[
+    word("diff"),
+    word("difference"),
+    word("delta"),
+    word("amount"),
+    word("balance"),
+    word("offset"),
+    word("total"),
+    word("score"),
+    word("change"),
+    word("changed"),
+    word("increase"),
 ]);
 
 /// The number whose first digit is at `start`. It contains nothing before `floor`.
@@ -64,7 +116,7 @@ pub(super) fn at(subject: Subject<'_>, start: usize, floor: usize) -> Option<Spa
     let text = subject.text;
     let lead = Lead::before(text, start, floor);
     if lead.plus
-        && let Some(span) = international(text, start, &lead)
+        && let Some(span) = international(&subject, start, &lead)
     {
         return Some(span);
     }
@@ -112,27 +164,35 @@ impl Lead {
     }
 }
 
-/// A plus sign, an assigned country code, and 8 to 15 digits that are not a decimal number.
-fn international(text: &str, start: usize, lead: &Lead) -> Option<Span> {
+/// A plus sign, an assigned country code, and 8 to 15 digits that are neither a decimal number nor an amount.
+fn international(subject: &Subject<'_>, start: usize, lead: &Lead) -> Option<Span> {
+    let text = subject.text;
     let bytes = text.as_bytes();
     let north_american = bytes[start] == b'1';
-    let digits_max = if north_american {
-        NORTH_AMERICAN_DIGITS_MAX
-    } else {
-        DIGITS_MAX
-    };
-    let number = Number::read(text, start, digits_max)?;
     let mut digits = bytes[start..].iter().copied().filter(u8::is_ascii_digit);
     let code = [digits.next()?, digits.next()?, digits.next()?];
+    let digits_max = country::digits_max(code);
+    let longest = Number::read(text, start, DIGITS_MAX)?;
+    // A first group that exceeds the country's longest number is still the whole number.
+    let number = Number::read(text, start, digits_max).unwrap_or(longest);
     let area_exists = !north_american || code[1] >= b'2';
     let free = !blocked_before(text, lead.start) && !text[..lead.start].ends_with('+');
     let span = Span::new(lead.start, number.end);
-    (number.digits >= DIGITS_MIN
+    let is_whole = number.end - start == number.digits;
+    (number.digits
+        >= if is_whole {
+            WHOLE_INTERNATIONAL_DIGITS_MIN
+        } else {
+            DIGITS_MIN
+        }
+        && (!north_american || number.digits <= digits_max)
         && country::is_assigned(code)
         && area_exists
         && free
+        && !longest.is_decimal
         && !number.is_decimal
         && !blocked_after_number(text, number.end)
+        && !(is_whole && AMOUNT_KEYWORDS.end_within(KEYWORD_REACH_CHARS, subject, lead.start))
         && !is_excluded(text, span))
     .then_some(span)
 }
@@ -216,14 +276,40 @@ fn behind_keyword(subject: &Subject<'_>, start: usize, lead: &Lead) -> Option<Sp
     if !plausible || number.is_years || number.is_address || blocked_after_number(text, number.end) {
         return None;
     }
-    if !KEYWORDS.end_within(KEYWORD_REACH_CHARS, subject, lead.start) {
+    let is_national = number.is_national(&text.as_bytes()[start..number.end]);
+    let known = KEYWORDS.end_within(KEYWORD_REACH_CHARS, subject, lead.start)
+        || (is_national && WEAK_KEYWORDS.end_within(KEYWORD_REACH_CHARS, subject, lead.start))
+        || is_mobile_value(subject, start, &number);
+    if !known {
         return None;
     }
     let span = Span::new(lead.start, number.end);
     (!is_excluded(text, span)).then_some(span)
 }
 
+/// Whether the number is the value of a key that ends with `mobile`: that of the whole string, or one in the text.
+fn is_mobile_value(subject: &Subject<'_>, start: usize, number: &Number) -> bool {
+    const MOBILE_DIGITS_MIN: usize = 10;
+    if subject.integer || number.digits < MOBILE_DIGITS_MIN {
+        return false;
+    }
+    let before = &subject.text[..start];
+    let key = before.trim_end_matches(['"', '\'', '\\', ':', '=', ' ']);
+    let is_assigned = before[key.len()..].contains([':', '=']);
+    let key = match before {
+        "" => subject.key,
+        _ if is_assigned => key,
+        _ => return false,
+    };
+    let reach = key.len().saturating_sub("mobile".len() + 1);
+    words_from_end(&key.as_bytes()[reach..])
+        .next()
+        .is_some_and(|word| word.eq_ignore_ascii_case(b"mobile"))
+        && key.as_bytes().last().is_some_and(u8::is_ascii_alphabetic)
+}
+
 /// Groups of digits, separated by the punctuation of phone numbers.
+#[derive(Clone, Copy)]
 struct Number {
     end: usize,
     digits: usize,
@@ -257,7 +343,7 @@ impl Number {
         loop {
             let end = group_end(bytes, at);
             let len = end - at;
-            if number.digits + len > digits_max {
+            if number.digits + len > digits_max || number.is_complete_before(text, at, len) {
                 break;
             }
             groups += 1;
@@ -281,6 +367,21 @@ impl Number {
         number.is_address = groups == 4 && dotted_short_groups == 3;
         number.is_years = groups == 2 && years == 2;
         (groups > 0).then_some(number)
+    }
+
+    /// Whether the group of `len` digits at `at` counts something else: `+49 30 901820 12 pieces`.
+    fn is_complete_before(&self, text: &str, at: usize, len: usize) -> bool {
+        const COUNT_DIGITS_MAX: usize = 3;
+        self.digits >= DIGITS_MIN
+            && len <= COUNT_DIGITS_MAX
+            && group_before(text, at).is_some_and(|(separator, before)| {
+                separator == Separator::Space && before >= SUBSCRIBER_GROUP_DIGITS_MIN
+            })
+    }
+
+    /// Whether the number, which is `written` so, has a national format: separators, or a trunk prefix.
+    fn is_national(&self, written: &[u8]) -> bool {
+        written.len() > self.digits || (written.starts_with(b"0") && TRUNK_DIGITS.contains(&self.digits))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Keywords that identify the text behind them, such as `phone` before a number.
 
 use super::Subject;
+use super::name::{begins_word, words_from_end};
 
 /// Most characters before a match that a rule reads.
 const WINDOW_CHARS_MAX: usize = 80;
@@ -144,43 +145,40 @@ impl Window {
 
     /// Whether a word begins at `at`: no letter precedes it, or the case changes as in `userPhone`.
     fn begins_word(&self, at: usize) -> bool {
-        if at == self.start {
-            return true;
-        }
-        let (before, first) = (self.bytes[at - 1], self.bytes[at]);
-        !before.is_ascii_alphabetic() || (before.is_ascii_lowercase() && first.is_ascii_uppercase())
+        begins_word(&self.bytes[self.start..], at - self.start)
     }
 
-    /// Whether a word ends at `end`: no letter follows, a plural `s` follows, or the case changes as in `phoneNumber`.
+    /// Whether a word ends at `end`: no letter follows, a plural `s` follows, or the next word begins.
     fn ends_word(&self, end: usize) -> bool {
         let letter = |at: usize| self.bytes.get(at).copied().filter(u8::is_ascii_alphabetic);
         match letter(end) {
             None => true,
-            Some(next) if next.is_ascii_uppercase() && self.bytes[end - 1].is_ascii_lowercase() => true,
-            Some(b's' | b'S') => letter(end + 1).is_none_or(|next| next.is_ascii_uppercase()),
+            Some(_) if begins_word(&self.bytes, end) => true,
+            Some(b's' | b'S') => letter(end + 1).is_none() || begins_word(&self.bytes, end + 1),
             Some(_) => false,
         }
     }
 
-    /// Whether the keyword is part of a name for something else: `contact_id`, `lastCallAt`.
+    /// Whether the keyword is part of a name for something else: `contact_id`, `lastCallAt`, `Call SID`.
     fn names_something_else(&self, end: usize) -> bool {
         let rest = &self.bytes[end..];
-        let name_len = rest
-            .iter()
-            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-            .count();
-        let name = &rest[..name_len];
-        let last_part = name
-            .iter()
-            .rposition(|byte| !byte.is_ascii_lowercase())
-            .map_or(name, |at| {
-                &name[if name[at].is_ascii_uppercase() { at } else { at + 1 }..]
-            });
-        OTHER_NAMES
-            .iter()
-            .any(|other| last_part.eq_ignore_ascii_case(other.as_bytes()))
+        let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let name = &rest[..rest.iter().take_while(is_name).count()];
+        let behind = rest[name.len()..].strip_prefix(b" ").unwrap_or_default();
+        let next = &behind[..behind.iter().take_while(is_name).count()];
+        let is_listed = |names: &[&str], word: Option<&[u8]>| {
+            word.is_some_and(|word| {
+                names
+                    .iter()
+                    .any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
+            })
+        };
+        is_listed(OTHER_NAMES, words_from_end(name).next()) || is_listed(IDENTIFIER_NAMES, Some(next))
     }
 }
+
+/// Words for an identifier. They also count behind a space: `Call SID`.
+const IDENTIFIER_NAMES: &[&str] = &["id", "ids", "sid", "sids", "uuid", "guid"];
 
 /// Last parts of names whose values are neither phone or card numbers nor secrets.
 const OTHER_NAMES: &[&str] = &[
@@ -189,6 +187,9 @@ const OTHER_NAMES: &[&str] = &[
     "uuid",
     "guid",
     "sid",
+    "sids",
+    "uuids",
+    "guids",
     "arn",
     "at",
     "ts",
@@ -276,7 +277,18 @@ mod tests {
 
     #[test]
     fn a_keyword_in_the_name_of_something_else_does_not_count() {
-        for key in ["contact_id", "contactId", "contact_phone_id", "last_contact_at"] {
+        for key in [
+            "contact_id",
+            "contactId",
+            "contact_phone_id",
+            "last_contact_at",
+            "ContactID",
+            "CONTACT_ID",
+            "contactSID",
+            "contactIDs",
+            "CONTACT_IDS",
+            "contact ID",
+        ] {
             assert!(!has(key, "", CONTACT), "{key}");
         }
         for key in [

@@ -4,6 +4,7 @@ pub(crate) mod context;
 pub(crate) mod digits;
 pub(crate) mod edge;
 pub(crate) mod exclusion;
+pub(crate) mod name;
 pub(crate) mod prefilter;
 pub(crate) mod punctuation;
 

@@ -5,6 +5,7 @@
 
 mod corpus;
 mod idempotence;
+mod innocent;
 mod labelled;
 mod rules;
 mod shapes;

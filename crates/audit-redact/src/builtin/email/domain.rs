@@ -1,5 +1,7 @@
 //! The domain of an e-mail address.
 
+use std::sync::LazyLock;
+
 use super::is_mark;
 use crate::work;
 
@@ -10,20 +12,31 @@ const LABEL_CHARS_MAX: usize = 63;
 /// Most labels that are read. Real domains have far fewer.
 const LABELS_MAX: usize = 32;
 
-/// File extensions. Those that are also country domains (`.rs`, `.py`, `.sh`) are not listed: a missed address is
-/// worse than a redacted file name.
-const FILE_EXTENSIONS: &[&str] = &[
-    "7z", "asc", "avi", "avro", "bak", "bin", "bmp", "bz2", "cer", "cfg", "class", "conf", "cpp", "crt",
-    "crx", "css", "csv", "dat", "deb", "der", "dll", "dmg", "doc", "docx", "eml", "enc", "env", "eps", "exe",
-    "flac", "gif", "go", "gpg", "gz", "heic", "hpp", "htm", "html", "ico", "ics", "ini", "ipynb", "iso",
-    "jar", "java", "jpeg", "jpg", "js", "json", "jsonl", "jsx", "key", "less", "lock", "log", "lz4", "map",
-    "mjs", "mkv", "mov", "mp3", "mp4", "mpg", "msg", "msi", "ndjson", "odt", "ods", "ogg", "orc", "orig",
-    "otf", "p12", "parquet", "patch", "pcap", "pdf", "pem", "pfx", "php", "png", "ppt", "pptx", "psd", "rar",
-    "raw", "rb", "rpm", "rst", "rtf", "sass", "scss", "sig", "sql", "sqlite", "srt", "svg", "swf", "swp",
-    "tar", "tgz", "tif", "tiff", "tmp", "toml", "ts", "tsv", "tsx", "ttf", "txt", "vcf", "vue", "war",
-    "wasm", "wav", "webm", "webp", "whl", "woff", "woff2", "xls", "xlsm", "xlsx", "xml", "xz", "yaml", "yml",
-    "zip", "zst",
+/// The ASCII names of the root zone (IANA), in lower case and in order.
+const ROOT_ZONE: &str = include_str!("tlds.txt");
+/// Names that are in use without being in the root zone: reserved by RFC 2606, RFC 6761 and RFC 6762, or usual in private
+/// networks.
+const PRIVATE_ZONES: &[&str] = &[
+    "corp",
+    "example",
+    "home",
+    "internal",
+    "intranet",
+    "invalid",
+    "lan",
+    "local",
+    "localdomain",
+    "localhost",
+    "onion",
+    "private",
+    "test",
 ];
+/// Names in the root zone that are more often file extensions. A missed address is worse than a redacted file name, so
+/// country domains (`.rs`, `.py`, `.sh`) are not listed.
+const FILE_EXTENSIONS: &[&str] = &["java", "map", "mov", "zip"];
+
+/// The first label of annotation names in OData: `members@odata.id`.
+const ANNOTATION_LABEL: &str = "odata";
 
 /// The end of the domain that begins at `start`.
 pub(super) fn end(text: &str, start: usize) -> Option<usize> {
@@ -46,7 +59,7 @@ pub(super) fn end(text: &str, start: usize) -> Option<usize> {
         let from = if index == 0 { start } else { ends[index - 1] + 1 };
         &text[from..ends[index]]
     };
-    if count >= 2 && is_version(label(0), label(1)) {
+    if count >= 2 && (is_version(label(0), label(1)) || label(0).eq_ignore_ascii_case(ANNOTATION_LABEL)) {
         return None;
     }
     while count >= 2 && !is_top_level(label(count - 1)) {
@@ -78,20 +91,31 @@ fn is_version(first: &str, second: &str) -> bool {
         && second.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
 }
 
+/// Whether the label is a name of the root zone or of a private one. Internationalised names are not looked up.
 fn is_top_level(label: &str) -> bool {
-    let encoded = label
-        .get(..4)
-        .is_some_and(|head| head.eq_ignore_ascii_case("xn--"));
-    let letters = label.chars().count() >= 2 && label.chars().all(|ch| ch.is_alphabetic() || is_mark(ch));
-    (encoded || letters)
-        && !FILE_EXTENSIONS
-            .iter()
-            .any(|extension| extension.eq_ignore_ascii_case(label))
+    const NAME_BYTES_MAX: usize = 24;
+    if !label.is_ascii() {
+        return label.chars().count() >= 2 && label.chars().all(|ch| ch.is_alphabetic() || is_mark(ch));
+    }
+    let mut lower = [0; NAME_BYTES_MAX];
+    let Some(lower) = lower.get_mut(..label.len()) else {
+        return false;
+    };
+    lower.copy_from_slice(label.as_bytes());
+    lower.make_ascii_lowercase();
+    let Ok(name) = std::str::from_utf8(lower) else {
+        return false;
+    };
+    name.starts_with("xn--")
+        || PRIVATE_ZONES.contains(&name)
+        || (ROOT_ZONE_NAMES.binary_search(&name).is_ok() && !FILE_EXTENSIONS.contains(&name))
 }
+
+static ROOT_ZONE_NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| ROOT_ZONE.split_whitespace().collect());
 
 #[cfg(test)]
 mod tests {
-    use super::end;
+    use super::{ROOT_ZONE_NAMES, end};
 
     #[test]
     fn a_domain_ends_with_a_top_level_domain() {
@@ -111,8 +135,18 @@ mod tests {
             ("1.2.3-rc.beta", None),
             ("host", None),
             ("7.x", None),
+            ("odata.bind", None),
+            ("odata.id", None),
+            ("1000.service", None),
+            ("EXAMPLE.COM", Some("EXAMPLE.COM")),
         ] {
             assert_eq!(end(text, 0), domain.map(str::len), "{text}");
         }
+    }
+
+    #[test]
+    fn the_root_zone_is_in_order() {
+        assert!(ROOT_ZONE_NAMES.is_sorted());
+        assert!(ROOT_ZONE_NAMES.len() > 1_000);
     }
 }

@@ -53,6 +53,48 @@ pub(super) fn is_assigned(digits: [u8; 3]) -> bool {
         )
 }
 
+/// Longest numbers with their country code, where all of a country's are of one length or nearly so (ITU-T E.164
+/// national numbering plans). Where a number is optionally written with a trunk zero, it is counted.
+const DIGITS_MAX_BY_CODE: &[(u32, usize)] = &[
+    (1, 11),
+    (7, 11),
+    (27, 12),
+    (30, 12),
+    (31, 12),
+    (32, 12),
+    (33, 12),
+    (34, 11),
+    (40, 12),
+    (41, 12),
+    (44, 13),
+    (45, 10),
+    (47, 10),
+    (48, 11),
+    (61, 12),
+    (65, 10),
+    (81, 13),
+    (90, 13),
+    (91, 12),
+    (351, 12),
+    (353, 13),
+    (420, 12),
+    (852, 11),
+    (966, 13),
+    (971, 13),
+    (972, 13),
+];
+
+/// Most digits of a number that begins with these, country code included.
+pub(super) fn digits_max(digits: [u8; 3]) -> usize {
+    const DIGITS_MAX: usize = 15;
+    let [one, two, three] = digits.map(|byte| u32::from(byte - b'0'));
+    let codes = [one, one * 10 + two, one * 100 + two * 10 + three];
+    DIGITS_MAX_BY_CODE
+        .iter()
+        .find(|(code, _)| codes.contains(code))
+        .map_or(DIGITS_MAX, |(_, max)| *max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::is_assigned;
