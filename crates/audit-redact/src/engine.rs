@@ -190,6 +190,11 @@ impl Engine {
         behaviors.reduce(Behavior::stricter)
     }
 
+    /// Whether a number behind this key is scanned, however small it is.
+    pub(crate) fn names_number(&self, key: &str) -> bool {
+        self.builtins.names_number(key)
+    }
+
     /// Collects the hits of all patterns and built-in rules. Clean text allocates nothing.
     pub(crate) fn scan(&self, subject: Subject<'_>, fuel: &mut Fuel, hits: &mut Vec<Hit>) {
         self.builtins.scan(subject, hits);

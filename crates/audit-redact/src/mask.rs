@@ -2,12 +2,15 @@
 
 use crate::builtin::Builtin;
 use crate::outputs::MASK_VISIBLE_CHARS;
+use crate::scan::width::Narrowed;
 
 /// Shortest text of unknown kind whose last characters stay visible.
 const VISIBLE_FROM_CHARS: usize = 12;
 
 /// Masks the text. `kind` is the kind of the whole text, if known.
 pub(crate) fn mask(kind: Option<Builtin>, text: &str) -> String {
+    // The digits of a full-width number are hidden like others.
+    let text = &Narrowed::new(text).text;
     match kind {
         Some(Builtin::CreditCard) => format!("****-****-****-{}", last_digits(text)),
         Some(Builtin::Ssn) => format!("***-**-{}", last_digits(text)),

@@ -4,7 +4,8 @@ use std::fmt;
 
 /// The dot path of a field rule, for example `metadata.user.ssn` or `changes.*.before`.
 ///
-/// `*` matches any one step: an object's key or an array's index. A key that contains a dot is matched only by `*`.
+/// `*` matches any one step: an object's key or an array's index. `**` matches any number of steps, also none, so that
+/// `**.password` names that member at any depth. A key that contains a dot is matched only by these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldPath {
     text: String,

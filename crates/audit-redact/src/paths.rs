@@ -10,6 +10,8 @@ use crate::pattern::{Exhausted, Fuel};
 pub(crate) struct PathTree {
     /// The first one is the root.
     nodes: Vec<Node>,
+    /// Any path has a `**`.
+    has_deep: bool,
 }
 
 /// What the paths with the same beginning have next.
@@ -18,6 +20,10 @@ struct Node {
     /// The rules with a path that ends here.
     rules: Vec<usize>,
     any: Option<usize>,
+    /// The node behind `**`, which is reached with this one.
+    deep: Option<usize>,
+    /// The node is behind `**`: it stays reached whatever the next step is.
+    stays: bool,
     keys: HashMap<String, usize>,
     /// By the index of an array: the nodes in `keys` whose key is this number, `1` and `01` for example.
     indexes: HashMap<usize, Vec<usize>>,
@@ -36,8 +42,10 @@ impl PathTree {
     pub(crate) fn new<'a>(paths: impl IntoIterator<Item = (usize, &'a FieldPath)>) -> PathTree {
         let mut tree = PathTree {
             nodes: vec![Node::default()],
+            has_deep: false,
         };
         for (rule, path) in paths {
+            tree.has_deep |= path.steps().iter().any(|step| step == "**");
             let end = path.steps().iter().fold(0, |node, step| tree.child(node, step));
             let rules = &mut tree.nodes[end].rules;
             if !rules.contains(&rule) {
@@ -53,6 +61,9 @@ impl PathTree {
         let node = &mut self.nodes[parent];
         let known = match step {
             "*" => node.any,
+            // `**.**` has the meaning of `**`.
+            "**" if node.stays => Some(parent),
+            "**" => node.deep,
             key => node.keys.get(key).copied(),
         };
         if let Some(known) = known {
@@ -60,6 +71,7 @@ impl PathTree {
         }
         match step {
             "*" => node.any = Some(new),
+            "**" => node.deep = Some(new),
             key => {
                 node.keys.insert(key.to_owned(), new);
                 if let Ok(index) = key.parse() {
@@ -67,7 +79,10 @@ impl PathTree {
                 }
             }
         }
-        self.nodes.push(Node::default());
+        self.nodes.push(Node {
+            stays: step == "**",
+            ..Node::default()
+        });
         new
     }
 
@@ -115,6 +130,7 @@ impl PathTree {
             Location::Part(part) => {
                 lookup.reached.clear();
                 lookup.reached.push(0);
+                lookup.reached.extend(self.nodes[0].deep);
                 for key in *part {
                     self.advance(lookup, fuel, |node| node.keys.get(*key).into_iter())?;
                     if collects {
@@ -142,9 +158,18 @@ impl PathTree {
         named: impl Fn(&'a Node) -> I,
     ) -> Result<(), Exhausted> {
         lookup.next.clear();
-        for node in &lookup.reached {
-            let node = &self.nodes[*node];
-            lookup.next.extend(node.any.iter().chain(named(node)));
+        for at in &lookup.reached {
+            let node = &self.nodes[*at];
+            lookup.next.extend(node.stays.then_some(at));
+            for next in node.any.iter().chain(named(node)) {
+                lookup.next.push(*next);
+                lookup.next.extend(self.nodes[*next].deep);
+            }
+        }
+        if self.has_deep {
+            // A node behind `**` may be reached in several ways.
+            lookup.next.sort_unstable();
+            lookup.next.dedup();
         }
         fuel.take((lookup.reached.len() + lookup.next.len()) as u64)?;
         std::mem::swap(&mut lookup.reached, &mut lookup.next);

@@ -92,7 +92,8 @@ impl<'e> Session<'e> {
         self.report_field(&location);
     }
 
-    /// Redacts free-form JSON at `path`: strings, integers of at least nine digits, and keys, at every depth.
+    /// Redacts free-form JSON at `path`: strings, integers of at least nine digits or behind a key such as `pin`, and keys, at
+    /// every depth.
     pub fn value(&mut self, path: &[&str], value: &mut Value) {
         let location = Location::Part(path);
         if path == ["metadata"] && value.is_object() {
@@ -245,7 +246,7 @@ impl<'e> Session<'e> {
             .or_else(|| number.as_i64().map(i64::unsigned_abs))
             .or_else(|| number.as_f64().and_then(whole));
         let Some(magnitude) = magnitude else { return };
-        if magnitude < INTEGER_MIN {
+        if magnitude < INTEGER_MIN && !self.engine.names_number(key) {
             return;
         }
         let written = Decimal::new(magnitude);

@@ -4,7 +4,7 @@ use crate::scan::context::{CONTEXT_CHARS, Keywords, prefix, substring, word};
 use crate::scan::digits::{Chain, group_before, is_digit_at};
 use crate::scan::edge::{blocked_after, blocked_before};
 use crate::scan::exclusion::is_excluded;
-use crate::scan::punctuation::{Separator, separator_at};
+use crate::scan::punctuation::Separator;
 use crate::scan::{Span, Subject};
 
 const DIGITS_MIN: usize = 12;
@@ -104,9 +104,22 @@ fn is_blocked_before(subject: &Subject<'_>, start: usize) -> bool {
 fn whole(subject: &Subject<'_>, chain: &Chain) -> Option<usize> {
     let group = chain.groups()[0];
     let continues = |separator| matches!(separator, Separator::Dot | Separator::Dash);
-    let behind = chain.separator(0).is_some_and(continues);
+    let behind = chain.separator(0).is_some_and(continues) && !is_whole_amount(subject, chain);
     let before = group_before(subject.text, group.start).is_some_and(|(separator, _)| continues(separator));
     (group.len() <= DIGITS_MAX && !behind && !before).then_some(1)
+}
+
+/// Whether the digits behind the first group are the zeros of a number written as a decimal: `4111111111111111.00`.
+fn is_whole_amount(subject: &Subject<'_>, chain: &Chain) -> bool {
+    let zeros = |group: &Span| {
+        group.len() <= 2
+            && subject.bytes()[group.start..group.end]
+                .iter()
+                .all(|digit| *digit == b'0')
+    };
+    chain.separator(0) == Some(Separator::Dot)
+        && chain.groups().get(1).is_some_and(zeros)
+        && !matches!(chain.separator(1), Some(Separator::Dot | Separator::Dash))
 }
 
 /// Checks a number in several groups: one separator throughout, and no further group joined by it on either side.
@@ -139,7 +152,6 @@ fn is_expiry(subject: &Subject<'_>, group: Span) -> bool {
     group.len() <= 2
         && subject.bytes().get(group.end) == Some(&b'/')
         && is_digit_at(subject.bytes(), group.end + 1)
-        && separator_at(subject.text, group.end).is_none()
 }
 
 fn issuer(digits: &[u8]) -> Option<Issuer> {

@@ -4,15 +4,20 @@ mod aws_key;
 mod bearer_token;
 mod credit_card;
 mod email;
+mod iban;
 mod ipv4;
+mod ipv6;
 mod jwt;
+mod national_id;
 mod phone;
+mod secret;
 mod ssn;
 
 use crate::behavior::Behavior;
 use crate::rewrite::Hit;
 use crate::scan::digits::{Chain, each_group};
 use crate::scan::prefilter::{self, Hints};
+use crate::scan::width::Narrowed;
 use crate::scan::{Span, Subject};
 
 /// A kind of sensitive text that a built-in rule finds.
@@ -34,6 +39,21 @@ pub enum Builtin {
     AwsKey,
     /// IPv4 addresses. Not enabled by default: many audit logs exist to record them.
     Ipv4,
+    /// Passwords, tokens, keys and other secrets: by their name, in URLs and headers, by a vendor's prefix, and private
+    /// keys.
+    Secret,
+    /// International bank account numbers (ISO 13616).
+    Iban,
+    /// IPv6 addresses. Not enabled by default, like IPv4 addresses.
+    Ipv6,
+    /// National insurance numbers of the United Kingdom. Like all national ids, not enabled by default.
+    UkNino,
+    /// Brazilian taxpayer numbers (CPF).
+    BrCpf,
+    /// Indian Aadhaar numbers.
+    InAadhaar,
+    /// Indian permanent account numbers (PAN).
+    InPan,
 }
 
 impl Builtin {
@@ -47,6 +67,13 @@ impl Builtin {
         Builtin::BearerToken,
         Builtin::AwsKey,
         Builtin::Ipv4,
+        Builtin::Secret,
+        Builtin::Iban,
+        Builtin::Ipv6,
+        Builtin::UkNino,
+        Builtin::BrCpf,
+        Builtin::InAadhaar,
+        Builtin::InPan,
     ];
 
     /// The kind's name, for example `credit_card`.
@@ -65,6 +92,13 @@ impl Builtin {
             Builtin::BearerToken => "builtin_bearer_token",
             Builtin::AwsKey => "builtin_aws_key",
             Builtin::Ipv4 => "builtin_ipv4",
+            Builtin::Secret => "builtin_secret",
+            Builtin::Iban => "builtin_iban",
+            Builtin::Ipv6 => "builtin_ipv6",
+            Builtin::UkNino => "builtin_uk_nino",
+            Builtin::BrCpf => "builtin_br_cpf",
+            Builtin::InAadhaar => "builtin_in_aadhaar",
+            Builtin::InPan => "builtin_in_pan",
         }
     }
 
@@ -87,12 +121,35 @@ impl Builtin {
             Builtin::BearerToken => "Bearer Token",
             Builtin::AwsKey => "AWS Key",
             Builtin::Ipv4 => "IPv4 Address",
+            Builtin::Secret => "Secret",
+            Builtin::Iban => "IBAN",
+            Builtin::Ipv6 => "IPv6 Address",
+            Builtin::UkNino => "UK National Insurance Number",
+            Builtin::BrCpf => "Brazilian CPF",
+            Builtin::InAadhaar => "Indian Aadhaar",
+            Builtin::InPan => "Indian PAN",
         }
     }
 
     /// Whether the rule is enabled by default.
     pub fn enabled_by_default(self) -> bool {
-        self != Builtin::Ipv4
+        match self {
+            Builtin::CreditCard
+            | Builtin::Ssn
+            | Builtin::Email
+            | Builtin::Phone
+            | Builtin::Jwt
+            | Builtin::BearerToken
+            | Builtin::AwsKey
+            | Builtin::Secret
+            | Builtin::Iban => true,
+            Builtin::Ipv4
+            | Builtin::Ipv6
+            | Builtin::UkNino
+            | Builtin::BrCpf
+            | Builtin::InAadhaar
+            | Builtin::InPan => false,
+        }
     }
 
     /// The hints of this kind. A text without any of them cannot contain it.
@@ -103,7 +160,10 @@ impl Builtin {
             Builtin::Jwt => Hints::ENCODED_JSON,
             Builtin::BearerToken => Hints::BEARER,
             Builtin::AwsKey => Hints::AWS_PREFIX.union(Hints::BASE64_RUN),
-            Builtin::Ipv4 => Hints::FEW_DIGITS,
+            Builtin::Ipv4 | Builtin::UkNino | Builtin::InPan => Hints::FEW_DIGITS,
+            Builtin::Secret => Hints::ASSIGNMENT.union(Hints::SECRET_PREFIX).union(Hints::AT),
+            Builtin::Iban | Builtin::BrCpf | Builtin::InAadhaar => Hints::DIGITS,
+            Builtin::Ipv6 => Hints::ANY,
         }
     }
 
@@ -146,6 +206,11 @@ impl Enabled {
             .filter(|kind| self.rules[kind.index()].is_some())
     }
 
+    /// Whether a number behind this key is scanned, however small it is.
+    pub(crate) fn names_number(&self, key: &str) -> bool {
+        self.rules[Builtin::Secret.index()].is_some() && secret::names_number(key)
+    }
+
     /// Collects the hits of all enabled rules.
     #[inline]
     pub(crate) fn scan(&self, subject: Subject<'_>, hits: &mut Vec<Hit>) {
@@ -156,7 +221,10 @@ impl Enabled {
         if bearer_token::is_named_by(subject.key) {
             hints = hints.union(Hints::BEARER);
         }
-        if hints.intersects(self.hints) {
+        if secret::may_be_named_by(subject.key) {
+            hints = hints.union(Hints::ASSIGNMENT);
+        }
+        if hints.intersects(self.hints) || hints.intersects(Hints::WIDE) {
             self.scan_for(hints, subject, hits);
         }
     }
@@ -188,6 +256,27 @@ fn find(
     wanted: impl Fn(Builtin) -> bool,
     hit: &mut impl FnMut(Builtin, Span),
 ) {
+    if hints.intersects(Hints::WIDE) {
+        let narrowed = Narrowed::new(subject.text);
+        let narrow = Subject {
+            text: &narrowed.text,
+            ..subject
+        };
+        let hints = hints.union(prefilter::hints(narrow.bytes()));
+        return find_narrow(hints, narrow, wanted, &mut |kind, span| {
+            hit(kind, narrowed.original(span));
+        });
+    }
+    find_narrow(hints, subject, wanted, hit);
+}
+
+/// Does the same in a text without full-width characters.
+fn find_narrow(
+    hints: Hints,
+    subject: Subject<'_>,
+    wanted: impl Fn(Builtin) -> bool,
+    hit: &mut impl FnMut(Builtin, Span),
+) {
     let may_hold = |kind: Builtin| wanted(kind) && hints.intersects(kind.hints());
     let (card, ssn, phone) = (
         may_hold(Builtin::CreditCard),
@@ -211,6 +300,27 @@ fn find(
     }
     if may_hold(Builtin::Ipv4) {
         ipv4::find(subject, |span| hit(Builtin::Ipv4, span));
+    }
+    if may_hold(Builtin::Secret) {
+        secret::find(hints, subject, |span| hit(Builtin::Secret, span));
+    }
+    if may_hold(Builtin::Iban) {
+        iban::find(subject, |span| hit(Builtin::Iban, span));
+    }
+    if may_hold(Builtin::Ipv6) {
+        ipv6::find(subject, |span| hit(Builtin::Ipv6, span));
+    }
+    if may_hold(Builtin::UkNino) {
+        national_id::find_nino(subject, |span| hit(Builtin::UkNino, span));
+    }
+    if may_hold(Builtin::BrCpf) {
+        national_id::find_cpf(subject, |span| hit(Builtin::BrCpf, span));
+    }
+    if may_hold(Builtin::InAadhaar) {
+        national_id::find_aadhaar(subject, |span| hit(Builtin::InAadhaar, span));
+    }
+    if may_hold(Builtin::InPan) {
+        national_id::find_pan(subject, |span| hit(Builtin::InPan, span));
     }
 }
 
@@ -278,11 +388,12 @@ mod tests {
     }
 
     #[test]
-    fn only_ipv4_is_off_by_default() {
+    fn addresses_and_national_ids_are_off_by_default() {
         let off: Vec<_> = Builtin::ALL
             .iter()
             .filter(|kind| !kind.enabled_by_default())
+            .map(|kind| kind.name())
             .collect();
-        assert_eq!(off, [&Builtin::Ipv4]);
+        assert_eq!(off, ["ipv4", "ipv6", "uk_nino", "br_cpf", "in_aadhaar", "in_pan"]);
     }
 }

@@ -204,7 +204,7 @@ fn north_american(text: &str, start: usize, lead: &Lead) -> Option<Span> {
     let mut bracket = lead.bracket;
     if bytes[at] == b'1' && !is_digit_at(bytes, at + 1) {
         let (separator, len) = separator_at(text, at + 1)?;
-        if separator == Separator::Plus {
+        if !is_spacing(separator) {
             return None;
         }
         at += 1 + len;
@@ -232,7 +232,7 @@ fn north_american(text: &str, start: usize, lead: &Lead) -> Option<Span> {
     };
     at = group_of(bytes, at, 3)?;
     let (second, len) = separator_at(text, at)?;
-    if separator.is_some_and(|first| first != second) || second == Separator::Plus {
+    if separator.is_some_and(|first| first != second) || !is_spacing(second) {
         return None;
     }
     let end = group_of(bytes, at + len, 4)?;
@@ -246,6 +246,11 @@ fn north_american(text: &str, start: usize, lead: &Lead) -> Option<Span> {
         && !blocked_after_number(text, end)
         && !is_excluded(text, span))
     .then_some(span)
+}
+
+/// Whether the separator stands between the parts of a North American number.
+fn is_spacing(separator: Separator) -> bool {
+    matches!(separator, Separator::Space | Separator::Dash | Separator::Dot)
 }
 
 /// The end of a group of exactly `digits` digits.
@@ -405,7 +410,7 @@ fn next_group(text: &str, end: usize) -> Option<usize> {
                 match separator {
                     Separator::Space => spaces += 1,
                     Separator::Dash | Separator::Dot => marks += 1,
-                    Separator::Plus => return None,
+                    Separator::Plus | Separator::Underscore | Separator::Slash => return None,
                 }
                 at += len;
             }

@@ -65,11 +65,23 @@ fn paths_that_all_agree_with_a_value_take_bounded_work_and_the_value_is_replaced
 }
 
 #[test]
+fn a_deep_path_is_followed_once_however_often_it_is_reached() {
+    let engine = engine(1, |_, index| format!("**.a.**.a.**.a.**.x{index}"));
+    let nested = |depth| (0..depth).fold(json!({"x5": 1}), |value, _| json!({"a": value}));
+    let mut event = json!({"metadata": nested(60)});
+    let report = engine.redact(&mut event, &Shape::audit_event());
+    assert_eq!(report.fields().len(), 1);
+    assert!(report.fields()[0].ends_with("a.x5"));
+}
+
+#[test]
 fn a_container_covers_its_parts() {
     assert!(covers("actor", &Location::Part(&["actor", "name"])));
     assert!(covers("changes.*", &Location::Part(&["changes", "3", "before"])));
     assert!(!covers("actor.name", &Location::Part(&["actor"])));
     assert!(!covers("actor.id", &Location::Part(&["actor", "name"])));
+    assert!(covers("**.name", &Location::Part(&["actor", "name"])));
+    assert!(covers("**.before", &Location::Part(&["changes", "3", "before"])));
 }
 
 #[test]
@@ -96,6 +108,26 @@ fn inside_a_part_a_path_names_one_value_and_a_star_any_one_step() {
     assert!(!covers("metadata.users.2.ssn", &ssn));
     assert!(!covers("users.1.ssn", &ssn));
     assert!(!covers("metadata.*.ssn", &ssn));
+    for path in [
+        "**.ssn",
+        "metadata.**.ssn",
+        "**.users.**.ssn",
+        "**.1.ssn",
+        "metadata.users.**.1.ssn",
+        "**.**.ssn",
+        "**",
+    ] {
+        assert!(covers(path, &ssn), "{path}");
+    }
+    for path in [
+        "actor.**.ssn",
+        "**.users",
+        "**.ssn.x",
+        "**.2.ssn",
+        "metadata.**.users.ssn",
+    ] {
+        assert!(!covers(path, &ssn), "{path}");
+    }
     assert!(covers("metadata", &users) && !covers("metadata", &second));
     assert_eq!(ssn.to_string(), "metadata.users.1.ssn");
     assert_eq!(second.nearest_key(), "users");

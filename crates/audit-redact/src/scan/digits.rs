@@ -62,7 +62,7 @@ const GAP_BYTES_MAX: usize = 9;
 /// By byte: whether it is a digit or may stand between two digits of one number.
 const BELONGS: [bool; 256] = {
     let mut belongs = [false; 256];
-    let bytes = b"0123456789 -.()/+%";
+    let bytes = b"0123456789 -.()/+%_\t";
     let mut at = 0;
     while at < bytes.len() {
         belongs[bytes[at] as usize] = true;

@@ -138,8 +138,8 @@ fn is_compact_time(bytes: &[u8], span: Span) -> bool {
     }
 }
 
-const IBAN_CHARS_MIN: usize = 15;
-const IBAN_CHARS_MAX: usize = 34;
+pub(crate) const IBAN_CHARS_MIN: usize = 15;
+pub(crate) const IBAN_CHARS_MAX: usize = 34;
 
 /// Whether the span lies in an IBAN with valid check digits, written with or without groups.
 fn in_iban(bytes: &[u8], span: Span) -> bool {
@@ -179,7 +179,8 @@ fn iban_covers(bytes: &[u8], end: usize) -> bool {
     false
 }
 
-fn iban_checks(iban: &[u8]) -> bool {
+/// Whether the check digits are right (ISO 13616, ISO 7064 MOD 97-10).
+pub(crate) fn iban_checks(iban: &[u8]) -> bool {
     let (head, rest) = iban.split_at(4);
     let remainder = rest.iter().chain(head).fold(0u32, |remainder, byte| match byte {
         b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,

@@ -7,6 +7,7 @@ pub(crate) mod exclusion;
 pub(crate) mod name;
 pub(crate) mod prefilter;
 pub(crate) mod punctuation;
+pub(crate) mod width;
 
 /// A byte range. Both ends are character boundaries of the text it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

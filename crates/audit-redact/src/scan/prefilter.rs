@@ -8,7 +8,7 @@ use crate::work;
 
 /// A set of byte sequences that a text contains. Each rule needs at least one of its hints in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hints(u8);
+pub(crate) struct Hints(u16);
 
 impl Hints {
     pub(crate) const NONE: Hints = Hints(0);
@@ -20,15 +20,28 @@ impl Hints {
     pub(crate) const BEARER: Hints = Hints(1 << 2);
     /// The first characters of an AWS key id or session token.
     pub(crate) const AWS_PREFIX: Hints = Hints(1 << 3);
+    /// The last letters of a secret's name, and what separates it from its value.
+    pub(crate) const ASSIGNMENT: Hints = Hints(1 << 4);
+    /// Three characters of the prefix of a vendor's key, of `-BEGIN` or of `Basic`.
+    pub(crate) const SECRET_PREFIX: Hints = Hints(1 << 5);
+    /// A full-width digit or at sign.
+    pub(crate) const WIDE: Hints = Hints(1 << 6);
     /// Forty base64 characters in a row.
-    pub(crate) const BASE64_RUN: Hints = Hints(1 << 4);
+    pub(crate) const BASE64_RUN: Hints = Hints(1 << 8);
     /// Four digits or more, anywhere.
-    pub(crate) const FEW_DIGITS: Hints = Hints(1 << 5);
+    pub(crate) const FEW_DIGITS: Hints = Hints(1 << 9);
     /// Seven digits or more, anywhere.
-    pub(crate) const DIGITS: Hints = Hints(1 << 6);
+    pub(crate) const DIGITS: Hints = Hints(1 << 10);
+    /// Any text that is long enough.
+    pub(crate) const ANY: Hints = Hints(1 << 11);
 
     pub(crate) const fn union(self, other: Hints) -> Hints {
         Hints(self.0 | other.0)
+    }
+
+    /// The hint as one of the eight that begin at one offset.
+    const fn bits(self) -> u8 {
+        self.0 as u8
     }
 
     pub(crate) const fn intersects(self, other: Hints) -> bool {
@@ -54,7 +67,8 @@ pub(crate) fn hints(text: &[u8]) -> Hints {
     if text.len() < TEXT_BYTES_MIN {
         return Hints::NONE;
     }
-    let (mut seen, digits) = scan(text);
+    let (seen, digits) = scan(text);
+    let mut seen = u16::from(seen) | Hints::ANY.0;
     if digits >= FEW_DIGITS_MIN {
         seen |= Hints::FEW_DIGITS.0;
     }
@@ -96,8 +110,8 @@ fn scan(text: &[u8]) -> (u8, usize) {
     (lanes.seen(), digits)
 }
 
-/// Counters packed into one number, by byte: bits 0 to 7 count digits, bits 8 to 15 `@` and `%`, bits 16 and up `b`
-/// and `B`.
+/// Counters packed into one number, by byte: bits 0 to 7 count digits, bits 8 to 15 `@` and `%`, bits 16 to 23 `b`
+/// and `B`, bits 24 and up `=`, `:` and the first byte of `：`.
 const SHORT_MARKS: [u32; 256] = {
     let mut marks = [0; 256];
     let mut digit = b'0';
@@ -109,10 +123,15 @@ const SHORT_MARKS: [u32; 256] = {
     marks[b'%' as usize] = SHORT_AT;
     marks[b'b' as usize] = SHORT_B;
     marks[b'B' as usize] = SHORT_B;
+    marks[b'=' as usize] = SHORT_ASSIGNMENT;
+    marks[b':' as usize] = SHORT_ASSIGNMENT;
+    // The first byte of a full-width colon.
+    marks[0xef] = SHORT_ASSIGNMENT;
     marks
 };
 const SHORT_AT: u32 = 1 << 8;
 const SHORT_B: u32 = 1 << 16;
+const SHORT_ASSIGNMENT: u32 = 1 << 24;
 
 /// Scans a text shorter than a window. No key and no token fits into it, except a short one after `bearer`.
 fn scan_short(text: &[u8]) -> (u8, usize) {
@@ -120,10 +139,13 @@ fn scan_short(text: &[u8]) -> (u8, usize) {
     let marks: u32 = text.iter().map(|byte| SHORT_MARKS[usize::from(*byte)]).sum();
     let mut seen = 0;
     if marks & (SHORT_B - SHORT_AT) != 0 {
-        seen |= Hints::AT.0;
+        seen |= Hints::AT.bits();
     }
-    if marks >= SHORT_B && text.len() >= BEARER_BYTES_MIN {
-        seen |= Hints::BEARER.0;
+    if marks >= SHORT_ASSIGNMENT {
+        seen |= Hints::ASSIGNMENT.bits();
+    }
+    if marks & (SHORT_ASSIGNMENT - SHORT_B) != 0 && text.len() >= BEARER_BYTES_MIN {
+        seen |= Hints::BEARER.bits();
     }
     (seen, (marks & (SHORT_AT - 1)) as usize)
 }
@@ -154,11 +176,42 @@ impl Lanes {
             // `AKI`, `ASI`, `ABI`, `ACC`, `IQo`, `Fwo` and `FQo`.
             let aws = ((one == b'A') & ((three == b'I') | (three == b'C')))
                 | (((one == b'I') | (one == b'F')) & (three == b'o'));
-            let bit = |seen: bool, hint: Hints| if seen { hint.0 } else { 0 };
+            let bit = |seen: bool, hint: Hints| if seen { hint.bits() } else { 0 };
+            let (a, b) = (one | 0x20, two | 0x20);
+            // `rd`, `wd`, `et`, `en`, `ey`, `tp`, `in`, `se`, `de`, `ss`, `ts`, `ns`, `ys`, `ha`, `rt` or a letter outside ASCII.
+            let name = ((b == b'd') & ((a == b'r') | (a == b'w')))
+                | ((a == b'e') & ((b == b't') | (b == b'n') | (b == b'y')))
+                | ((b == b's') & ((a == b's') | (a == b't') | (a == b'n') | (a == b'y') | (a == b'd')))
+                | ((b == b'e') & ((a == b's') | (a == b'd')))
+                | ((a == b'i') & (b == b'n'))
+                | ((b == b'p') & (a == b't'))
+                | ((b == b't') & (a == b'r'))
+                | ((b == b'v') & (a == b'v'))
+                | ((b == b'a') & ((a == b'h') | (one >= 0x80)))
+                | (two >= 0x80);
+            let assigned = name
+                & ((three <= b'\'') | (three == b'=') | (three == b':') | (three == b'\\') | (three == 0xef));
+            let prefix = ((one == b'h') & (three == b'_'))
+                | ((two == b'p') & (three == b'a') & ((one == b'l') | (one == b'h') | (one == b'_')))
+                | ((one == b'x') & ((two == b'o') | (two == b'a')) & ((three == b'x') | (three == b'p')))
+                | ((two == b'k') & ((three == b'_') | (three == b'-')) & ((one == b's') | (one == b'r')))
+                | ((one == b'A') & (two == b'I') & (three == b'z'))
+                | ((one == b'a') & (two == b'2') & (three == b'9'))
+                | ((one == b'C') & (two == b'S') & (three == b'P'))
+                | ((one == b'o') & (two == b'k') & (three == b's'))
+                | ((one == b'p') & (two == b'm') & (three == b'_'))
+                | ((one == b'h') & (two == b's') & (three == b'e'))
+                | ((one == b'S') & (two == b'G') & (three == b'.'))
+                | ((one == b'-') & (two == b'B') & (three == b'E'))
+                | ((a == b's') & (b == b'i') & (three | 0x20 == b'c'));
+            let wide = (one == 0xef) & (two == 0xbc) & (three >= 0x90) & (three <= 0xa0);
             self.seen[at] |= bit(at_sign, Hints::AT)
                 | bit(json, Hints::ENCODED_JSON)
                 | bit(bearer, Hints::BEARER)
-                | bit(aws, Hints::AWS_PREFIX);
+                | bit(aws, Hints::AWS_PREFIX)
+                | bit(assigned, Hints::ASSIGNMENT)
+                | bit(prefix, Hints::SECRET_PREFIX)
+                | bit(wide, Hints::WIDE);
         }
     }
 
@@ -227,12 +280,29 @@ mod tests {
             ("FwoG", Hints::AWS_PREFIX),
             ("1234567", Hints::DIGITS.union(Hints::FEW_DIGITS)),
             ("1.2.3.4", Hints::FEW_DIGITS),
+            ("password=", Hints::ASSIGNMENT),
+            ("SECRET:", Hints::ASSIGNMENT),
+            ("ghp_", Hints::SECRET_PREFIX),
+            ("github_pat_", Hints::SECRET_PREFIX),
+            ("glpat-", Hints::SECRET_PREFIX),
+            ("xoxb-", Hints::SECRET_PREFIX),
+            ("xapp-", Hints::SECRET_PREFIX),
+            ("sk_live_", Hints::SECRET_PREFIX),
+            ("AIza", Hints::SECRET_PREFIX),
+            ("ya29.", Hints::SECRET_PREFIX),
+            ("GOCSPX-", Hints::SECRET_PREFIX),
+            ("npm_", Hints::SECRET_PREFIX),
+            ("whsec_", Hints::SECRET_PREFIX),
+            ("SG.", Hints::SECRET_PREFIX),
+            ("-----BEGIN", Hints::SECRET_PREFIX),
+            ("\u{ff11}", Hints::WIDE),
+            ("\u{ff20}", Hints::WIDE),
         ];
         for (sign, expected) in cases {
             for before in 0..40 {
                 for after in 20..40 {
                     let text = format!("{}{sign}{}", ".".repeat(before), ".".repeat(after));
-                    assert_eq!(hints(text.as_bytes()), *expected, "{text}");
+                    assert_eq!(hints(text.as_bytes()), expected.union(Hints::ANY), "{text}");
                 }
             }
         }
@@ -279,8 +349,8 @@ mod tests {
     fn a_base64_run_of_forty_is_seen_and_one_of_thirty_nine_is_not() {
         for before in 0..90 {
             let text = |run: usize| format!("{} {} x", ".".repeat(before), "q".repeat(run));
-            assert_eq!(hints(text(40).as_bytes()), Hints::BASE64_RUN);
-            assert_eq!(hints(text(39).as_bytes()), Hints::NONE);
+            assert_eq!(hints(text(40).as_bytes()), Hints::BASE64_RUN.union(Hints::ANY));
+            assert_eq!(hints(text(39).as_bytes()), Hints::ANY);
         }
     }
 }

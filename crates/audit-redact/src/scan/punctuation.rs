@@ -5,23 +5,37 @@ use super::edge::percent_escape_at;
 /// A separator between two groups of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
-    /// A space of any width, breaking or not, or `%20`.
+    /// A tab, a space of any width, breaking or not, or `%20`; or two of them.
     Space,
     /// A hyphen or any other dash.
     Dash,
     Dot,
     /// A space in form encoding.
     Plus,
+    Underscore,
+    Slash,
 }
 
 /// The separator at `at` and its length in bytes.
 pub(crate) fn separator_at(text: &str, at: usize) -> Option<(Separator, usize)> {
+    let (separator, len) = single_at(text, at)?;
+    if separator == Separator::Space
+        && let Some((Separator::Space, second)) = single_at(text, at + len)
+    {
+        return Some((separator, len + second));
+    }
+    Some((separator, len))
+}
+
+fn single_at(text: &str, at: usize) -> Option<(Separator, usize)> {
     let bytes = text.as_bytes();
     match bytes.get(at)? {
-        b' ' => Some((Separator::Space, 1)),
+        b' ' | b'\t' => Some((Separator::Space, 1)),
         b'-' => Some((Separator::Dash, 1)),
         b'.' => Some((Separator::Dot, 1)),
         b'+' => Some((Separator::Plus, 1)),
+        b'_' => Some((Separator::Underscore, 1)),
+        b'/' => Some((Separator::Slash, 1)),
         b'%' => match percent_escape_at(bytes, at)? {
             b' ' => Some((Separator::Space, 3)),
             b'-' => Some((Separator::Dash, 3)),
@@ -43,15 +57,25 @@ pub(crate) fn separator_at(text: &str, at: usize) -> Option<(Separator, usize)> 
 
 /// The separator that ends at `end` and its length in bytes.
 pub(crate) fn separator_before(text: &str, end: usize) -> Option<(Separator, usize)> {
+    let (separator, len) = single_before(text, end)?;
+    if separator == Separator::Space
+        && let Some((Separator::Space, first)) = single_before(text, end - len)
+    {
+        return Some((separator, first + len));
+    }
+    Some((separator, len))
+}
+
+fn single_before(text: &str, end: usize) -> Option<(Separator, usize)> {
     let ch = text[..end].chars().next_back()?;
     let start = end - ch.len_utf8();
-    if let Some((separator, len)) = separator_at(text, start)
+    if let Some((separator, len)) = single_at(text, start)
         && len == ch.len_utf8()
     {
         return Some((separator, len));
     }
     let escape = end.checked_sub(3)?;
-    separator_at(text, escape).filter(|(_, len)| *len == 3 && text.as_bytes()[escape] == b'%')
+    single_at(text, escape).filter(|(_, len)| *len == 3 && text.as_bytes()[escape] == b'%')
 }
 
 fn is_wide_space(ch: char) -> bool {

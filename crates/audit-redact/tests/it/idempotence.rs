@@ -99,6 +99,10 @@ fn text() -> impl Strategy<Value = String> {
         "Bearer ",
         "+1",
         "_",
+        "password=",
+        "token: ",
+        "://u:",
+        "\u{ff14}",
     ]);
     prop_oneof![
         3 => pieces.clone(),
@@ -124,7 +128,7 @@ fn json_value() -> impl Strategy<Value = Value> {
 
 fn key() -> impl Strategy<Value = String> {
     prop_oneof![
-        3 => select(vec!["ssn", "phone", "card", "user", "id", "before", "x", "secret", "bearer"]).prop_map(str::to_owned),
+        3 => select(vec!["ssn", "phone", "card", "user", "id", "before", "x", "secret", "bearer", "password", "api_key", "pin", "Authorization"]).prop_map(str::to_owned),
         1 => text(),
     ]
 }
@@ -143,9 +147,10 @@ fn engine() -> impl Strategy<Value = Engine> {
         "*.*",
         "metadata.*.phone",
         "target.name",
+        "**.x",
     ]);
     (
-        vec(behavior(), 8),
+        vec(behavior(), Builtin::ALL.len()),
         vec((select(GREEDY.to_vec()), behavior()), 0..3),
         vec((paths, behavior()), 0..3),
         any::<bool>(),

@@ -1,6 +1,6 @@
 //! Text that looks sensitive and is not, and sensitive text that is easily missed.
 
-use audit_redact::{Engine, Shape};
+use audit_redact::{Behavior, Builtin, Engine, Shape};
 use serde_json::{Value, json};
 
 fn redacted(value: &Value) -> Value {
@@ -112,5 +112,120 @@ fn an_address_needs_a_top_level_domain() {
         "⟦jane@example.photography⟧",
         "⟦jane@host.internal⟧",
         "⟦JANE@EXAMPLE.COM⟧",
+    ]);
+}
+
+#[test]
+fn a_card_number_is_found_with_every_usual_separator_and_in_full_width() {
+    assert_redacted(&[
+        "⟦4111\t1111\t1111\t1111⟧",
+        "⟦4111  1111  1111  1111⟧",
+        "⟦4111_1111_1111_1111⟧",
+        "⟦4111/1111/1111/1111⟧",
+        "paid ⟦4111111111111111⟧.00 EUR",
+        "番号：⟦４１１１１１１１１１１１１１１１⟧。",
+    ]);
+    assert_redacted(&[
+        "⟦４１１１　１１１１　１１１１　１１１１⟧",
+        "⟦jane＠example.com⟧ です",
+    ]);
+    assert_unchanged(&[
+        json!("4111_1111_1111_1112"),
+        json!("4111/1111/1111/1112"),
+        json!("4111111111111111.25"),
+        json!("/4111/1111/1111/1111/2222"),
+    ]);
+    let engine = Engine::builder()
+        .builtin(Builtin::CreditCard, Behavior::Mask)
+        .builtin(Builtin::Phone, Behavior::Mask)
+        .build();
+    let mut value = json!({"card": "４１１１１１１１１１１１１１１１", "phone": "０３０１２３４５６７８"});
+    engine.redact(&mut value, &Shape::free_form());
+    assert_eq!(
+        value,
+        json!({"card": "****-****-****-1111", "phone": "*******5678"})
+    );
+}
+
+#[test]
+fn a_secret_is_found_by_its_name_at_any_depth() {
+    let event = json!({
+        "password": "hunter2", "user": {"newPassword": "Tr0ub4dor&3", "list": [{"DB_PASSWORD": "s3cret!"}]},
+        "passwords": ["first-one", "second-one"], "pin": 1234, "cvv": "123", "otp": 123456, "passphrase": "correct horse battery",
+        "client_secret": "kJ8sd-77ahsd_2", "apiKey": "a8f5f167f44f4964e6c998dee827110c", "access_token": "ya7dhs8s7dh3kd9s",
+        "Authorization": "Basic dXNlcjpwYXNzd29yZA==", "Cookie": "session=ab12cd34ef; theme=dark",
+        "password_hash": "$2b$12$KIXQ4uD0cP8j8c0e0v1w2e", "пароль": "кот-123",
+    });
+    let output = redacted(&event);
+    let hidden = "[REDACTED]";
+    let expected = json!({
+        "password": hidden, "user": {"newPassword": hidden, "list": [{"DB_PASSWORD": hidden}]},
+        "passwords": [hidden, hidden], "pin": hidden, "cvv": hidden, "otp": hidden, "passphrase": hidden,
+        "client_secret": hidden, "apiKey": hidden, "access_token": hidden,
+        "Authorization": "Basic [REDACTED]", "Cookie": hidden, "password_hash": hidden, "пароль": hidden,
+    });
+    assert_eq!(output, expected);
+}
+
+#[test]
+fn what_is_only_about_a_secret_is_left_alone() {
+    assert_unchanged(&[
+        json!({"token_count": 12, "tokens": 4096, "max_tokens": "4096", "total_tokens": 123}),
+        json!({"password_changed_at": "2026-01-01T00:00:00Z", "password_length": 12, "password_policy": "strong"}),
+        json!({"secret_santa": true, "secret_name": "db-creds", "secretId": "arn:aws:secretsmanager:eu-1:123:secret:db-x7Yz9Q"}),
+        json!({"token_id": "8f3kQ2mZx9Lw4TbR", "tokenType": "Bearer", "hashed_token": "Yw3m0u4vJ9x8z7Q1ab2Cd3=="}),
+        json!({"password": null, "secret": null, "token": ""}),
+        json!({"password": "[FILTERED]"}),
+        json!({"password": "********"}),
+        json!({"password": "changed", "token": "expired"}),
+        json!({"errors": {"password": ["is too short", "must contain a digit"]}}),
+        json!({"masterUserPassword": "HIDDEN_DUE_TO_SECURITY_REASONS"}),
+        json!({"content_hash": "a8f5f167f44f4964e6c998dee827110c", "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}),
+        json!({"clientRequestToken": "62D9D045-09D2-4527-86FF-63CC3A7A269B", "nextToken": "AAEAAbwQk+7AJvg2ZAp3PkimvgnsksUOA0Tk"}),
+        json!({"secret": "prod/db/credentials", "token": "deploy-token-2", "api_key": "production"}),
+        json!({"password": "${DB_PASSWORD}", "api_key": "{{ .Values.key }}", "token": "$TOKEN"}),
+        json!({"passwordResetRequired": "false", "pin": true, "pinned": 12345, "status_code": 404, "key": "index-2024.zip"}),
+        json!("Password: must be at least 8 characters"),
+        json!("Token: expired"),
+        json!("password reset requested for user 12"),
+        json!("secret: rotated by admin"),
+        json!("https://example.com/reset?token=&next=/home"),
+        json!("https://example.com:8443/a@b"),
+        json!("postgres://db.example.com:5432/app"),
+        json!("Basic authentication is disabled"),
+        json!("ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
+        json!("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"),
+        json!("-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----"),
+    ]);
+}
+
+#[test]
+fn a_secret_is_found_in_text() {
+    assert_redacted(&[
+        "login with password=⟦hunter2⟧&user=jane",
+        "PASSWORD: ⟦hunter2⟧, thanks",
+        "my password is ⟦hunter2⟧.",
+        "mot de passe : ⟦chat99⟧",
+        "contraseña: ⟦gato-123⟧",
+        "密码：⟦abc12345⟧",
+        r#"{"password":"⟦a b c⟧","n":1}"#,
+        r#"{\"api_key\":\"⟦a8f5f167f44f4964⟧\"}"#,
+        "export API_KEY='⟦a8f5f167f44f4964⟧'",
+        "mysql --user=root --password=⟦s3cr3t⟧ -h db",
+        "deploy --token ⟦a8f5f167f44f4964⟧ now",
+        "GET /x?access_token=⟦a8f5f167f44f4964⟧&b=1",
+        "client_secret%3D⟦kJ8sd77ahsd2⟧",
+        "Server=db;User Id=sa;Password=⟦Tr0ub4dor⟧;",
+        "AccountKey=⟦Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq==⟧;",
+        "Your verification code is ⟦123456⟧",
+        "postgres://app:⟦s3cr3t⟧@db.example.com/app",
+        "redis://:⟦pw⟧@cache:6379",
+        "Authorization: Basic ⟦dXNlcjpwYXNzd29yZA==⟧",
+        concat!("key ⟦ghp", "_16C7e42F292c6912E7710c838347Ae178B4a⟧ leaked"),
+        concat!("⟦xoxb", "-123456789012-123456789012-AbCdEfGhIjKlMnOpQrStUvWx⟧"),
+        concat!("⟦sk_live", "_4eC39HqLyjWDarjtT1zdp7dc⟧"),
+        concat!("⟦AIza", "SyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY⟧"),
+        "⟦-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----⟧\n",
+        "IBAN ⟦DE89 3704 0044 0532 0130 00⟧",
     ]);
 }

@@ -154,11 +154,37 @@ fn a_star_matches_any_one_step() {
 }
 
 #[test]
+fn two_stars_match_any_number_of_steps() {
+    let builder = fields(
+        Engine::builder(),
+        "f",
+        &["**.nickname", "metadata.a.**.x"],
+        Behavior::Replace,
+    );
+    let event = json!({
+        "actor": {"type": "user", "name": "Jane"},
+        "metadata": {"nickname": "J", "list": [{"deep": {"nickname": "J"}}], "a": {"x": 1, "b": [{"x": 2}]}, "x": 3},
+        "changes": [{"field": "f", "before": {"nickname": "J"}}],
+    });
+    let (event, fields, _) = run(builder, event);
+    assert_eq!(
+        event["metadata"],
+        json!({
+            "nickname": "[REDACTED]", "list": [{"deep": {"nickname": "[REDACTED]"}}],
+            "a": {"x": "[REDACTED]", "b": [{"x": "[REDACTED]"}]}, "x": 3,
+        })
+    );
+    assert_eq!(event["changes"][0]["before"], json!({"nickname": "[REDACTED]"}));
+    assert_eq!(event["actor"]["name"], "Jane");
+    assert_eq!(fields.len(), 5);
+}
+
+#[test]
 fn no_rule_changes_structure() {
     let builder = fields(
         Engine::builder(),
         "f",
-        &["action", "tenant_id", "actor.type", "*"],
+        &["action", "tenant_id", "actor.type", "*", "**"],
         Behavior::Replace,
     );
     let builder = pattern(builder, "p", ".+", Behavior::Replace);

@@ -1,0 +1,346 @@
+//! The names of secrets.
+
+use crate::scan::name::words_from_end;
+
+/// What a name says about its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    Password,
+    PasswordHash,
+    Secret,
+    /// A token, key or credential. Its value must look random: the same names are those of settings.
+    Token,
+    /// A short code: PIN, one-time password, card verification code.
+    Code,
+    /// The header `Authorization`.
+    Authorization,
+    Cookie,
+}
+
+/// Longest name. What is before it does not count.
+const NAME_BYTES_MAX: usize = 48;
+
+const PASSWORDS: &[&str] = &[
+    "password",
+    "passwords",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "passwort",
+    "kennwort",
+    "senha",
+    "contrasena",
+    "wachtwoord",
+    "losenord",
+    "haslo",
+    "parola",
+    "motdepasse",
+    "mdp",
+    "psw",
+];
+/// Names with letters outside ASCII.
+const FOREIGN_PASSWORDS: &[&str] = &[
+    "contraseña",
+    "Contraseña",
+    "пароль",
+    "Пароль",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+    "lösenord",
+    "Lösenord",
+    "hasło",
+    "Hasło",
+    "heslo",
+    "şifre",
+    "Şifre",
+    "รหัสผ่าน",
+    "סיסמה",
+    "كلمة المرور",
+    "κωδικός",
+];
+/// Words before `pass`, which alone is rarely a secret.
+const PASS_QUALIFIERS: &[&str] = &[
+    "db", "user", "smtp", "mysql", "redis", "login", "admin", "root", "auth", "proxy", "ftp", "pg",
+    "postgres", "mail", "ldap", "rabbitmq", "mongo",
+];
+/// Words before `key`.
+const KEY_QUALIFIERS: &[&str] = &[
+    "api",
+    "secret",
+    "private",
+    "access",
+    "encryption",
+    "signing",
+    "master",
+    "auth",
+    "shared",
+    "account",
+    "storage",
+    "license",
+    "client",
+    "ssh",
+    "hmac",
+    "app",
+    "admin",
+];
+/// Joined words that end with `key`.
+const JOINED_KEYS: &[&str] = &[
+    "apikey",
+    "secretkey",
+    "privatekey",
+    "accesskey",
+    "authkey",
+    "encryptionkey",
+    "signingkey",
+    "masterkey",
+    "accountkey",
+    "sharedkey",
+    "apikeys",
+];
+/// Words before `token` that make it a cursor, an idempotency key, a unit of text, or a digest.
+const TOKEN_OTHERS: &[&str] = &[
+    "next",
+    "page",
+    "continuation",
+    "client",
+    "request",
+    "idempotency",
+    "sync",
+    "previous",
+    "prev",
+    "start",
+    "resume",
+    "cancellation",
+    "concurrency",
+    "change",
+    "delta",
+    "skip",
+    "stop",
+    "max",
+    "min",
+    "input",
+    "output",
+    "total",
+    "prompt",
+    "completion",
+    "cached",
+    "hashed",
+    "hash",
+    "masked",
+    "redacted",
+    "truncated",
+    "http",
+    "cursor",
+    "pagination",
+    "used",
+    "reasoning",
+    "design",
+    "lock",
+    "fencing",
+    "task",
+];
+/// Words before `code`.
+const CODE_QUALIFIERS: &[&str] = &[
+    "verification",
+    "security",
+    "otp",
+    "mfa",
+    "tfa",
+    "fa",
+    "totp",
+    "pass",
+    "backup",
+    "recovery",
+    "authentication",
+    "auth",
+    "authorization",
+    "login",
+    "access",
+    "reset",
+    "sms",
+    "pairing",
+    "pin",
+    "cvv",
+    "oauth",
+];
+/// Words behind a noun that do not change its meaning.
+const MODIFIERS: &[&str] = &[
+    "value",
+    "string",
+    "text",
+    "plain",
+    "plaintext",
+    "raw",
+    "new",
+    "old",
+    "current",
+    "confirm",
+    "confirmation",
+    "confirmed",
+    "previous",
+    "again",
+    "repeat",
+    "pem",
+    "before",
+    "after",
+    "from",
+    "to",
+];
+const MODIFIERS_MAX: usize = 2;
+
+/// Whether the last letters are those of a secret's name. Nearly all other names end here.
+#[inline]
+pub(super) fn may_end_secret(name: &[u8]) -> bool {
+    let Some([one, two, three]) = name.last_chunk::<3>() else {
+        return false;
+    };
+    if three.is_ascii_digit() || !(one.is_ascii() && two.is_ascii() && three.is_ascii()) {
+        // As in `password1` and `contraseña`.
+        return true;
+    }
+    let end = [one | 0x20, two | 0x20, three | 0x20];
+    matches!(
+        &end,
+        // password, passwort, kennwort, passwd, pwd, pass, passphrase, passcode and code
+        b"ord" | b"ort" | b"swd" | b"pwd" | b"ass" | b"ase" | b"ode" | b"rds" | b"psw" | b"mdp"
+        // contrasena, senha, haslo, heslo, parola, motdepasse
+            | b"ena" | b"nha" | b"slo" | b"ola" | b"sse"
+        // secret, token, key, credential, authorization, cookie, and their plurals
+            | b"ret" | b"ken" | b"key" | b"ial" | b"ion" | b"kie" | b"ets" | b"ens" | b"eys" | b"als" | b"ies"
+        // pin, otp, cvv, cvc, csc
+            | b"pin" | b"otp" | b"cvv" | b"cvc" | b"csc"
+        // the modifiers, hash and digest
+            | b"lue" | b"ing" | b"ext" | b"ain" | b"raw" | b"new" | b"old" | b"ent" | b"irm" | b"med" | b"ous"
+            | b"eat" | b"pem" | b"ash" | b"est" | b"ore" | b"ter" | b"rom" | b"_to"
+    )
+}
+
+impl Name {
+    pub(super) fn of(name: &str) -> Option<Name> {
+        if !may_end_secret(name.as_bytes()) {
+            return None;
+        }
+        if FOREIGN_PASSWORDS.iter().any(|known| name.ends_with(known)) {
+            return Some(Name::Password);
+        }
+        let reach = name.len().saturating_sub(NAME_BYTES_MAX);
+        let mut words = words_from_end(&name.as_bytes()[reach..]);
+        let mut noun = words.next()?;
+        let mut is_hash = false;
+        for _ in 0..MODIFIERS_MAX {
+            if is_one_of(noun, MODIFIERS) {
+                noun = words.next()?;
+            } else if is_one_of(noun, &["hash", "digest"]) {
+                is_hash = true;
+                noun = words.next()?;
+            }
+        }
+        let qualifier = words.next().unwrap_or_default();
+        let kind = Name::of_noun(noun, qualifier)?;
+        match (kind, is_hash || is_one_of(qualifier, &["hashed", "encrypted"])) {
+            (Name::Password, true) => Some(Name::PasswordHash),
+            (_, true) => None,
+            (kind, false) => Some(kind),
+        }
+    }
+
+    fn of_noun(noun: &[u8], qualifier: &[u8]) -> Option<Name> {
+        let is = |words: &[&str]| is_one_of(noun, words);
+        if is(PASSWORDS) || ends_with(noun, "password") || ends_with(noun, "passwd") {
+            return Some(Name::Password);
+        }
+        if (is(&["pass"]) && is_one_of(qualifier, PASS_QUALIFIERS))
+            || (is(&["word", "phrase"]) && is_one_of(qualifier, &["pass"]))
+            || (is(&["passe"]) && is_one_of(qualifier, &["de"]))
+        {
+            return Some(Name::Password);
+        }
+        if is(&["secrets"]) || ends_with(noun, "secret") {
+            return Some(Name::Secret);
+        }
+        if is(&["tokens"]) || ends_with(noun, "token") {
+            return (!is_one_of(qualifier, TOKEN_OTHERS)).then_some(Name::Token);
+        }
+        if is(&["key", "keys"]) {
+            return is_one_of(qualifier, KEY_QUALIFIERS).then_some(Name::Token);
+        }
+        if is(JOINED_KEYS) || is(&["credential", "credentials"]) {
+            return Some(Name::Token);
+        }
+        if is(&["pin", "otp", "totp", "cvv", "cvc", "csc"])
+            || (is(&["code"]) && is_one_of(qualifier, CODE_QUALIFIERS))
+        {
+            return Some(Name::Code);
+        }
+        match noun {
+            _ if is(&["authorization"]) => Some(Name::Authorization),
+            _ if is(&["cookie"]) => Some(Name::Cookie),
+            _ => None,
+        }
+    }
+}
+
+fn is_one_of(word: &[u8], words: &[&str]) -> bool {
+    words
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+fn ends_with(word: &[u8], end: &str) -> bool {
+    word.len()
+        .checked_sub(end.len())
+        .is_some_and(|at| word[at..].eq_ignore_ascii_case(end.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Name;
+
+    #[test]
+    fn a_name_is_that_of_a_secret_by_its_last_words() {
+        for (name, kind) in [
+            ("password", Some(Name::Password)),
+            ("newPassword", Some(Name::Password)),
+            ("DB_PASSWORD", Some(Name::Password)),
+            ("password_confirmation", Some(Name::Password)),
+            ("password1", Some(Name::Password)),
+            ("masterUserPassword", Some(Name::Password)),
+            ("smtp-pass", Some(Name::Password)),
+            ("пароль", Some(Name::Password)),
+            ("password_hash", Some(Name::PasswordHash)),
+            ("encryptedPassword", Some(Name::PasswordHash)),
+            ("client_secret", Some(Name::Secret)),
+            ("SecretString", Some(Name::Secret)),
+            ("aws_secret_access_key", Some(Name::Token)),
+            ("access_token", Some(Name::Token)),
+            ("X-API-Key", Some(Name::Token)),
+            ("apiKey", Some(Name::Token)),
+            ("Proxy-Authorization", Some(Name::Authorization)),
+            ("cvv2", Some(Name::Code)),
+            ("verification_code", Some(Name::Code)),
+            ("token_count", None),
+            ("max_tokens", None),
+            ("clientRequestToken", None),
+            ("nextToken", None),
+            ("hashed_token", None),
+            ("token_id", None),
+            ("tokenType", None),
+            ("password_changed_at", None),
+            ("secret_santa", None),
+            ("secretName", None),
+            ("content_hash", None),
+            ("public_key", None),
+            ("idempotency_key", None),
+            ("key", None),
+            ("status_code", None),
+            ("shipping", None),
+            ("pass", None),
+            ("", None),
+        ] {
+            assert_eq!(Name::of(name), kind, "{name}");
+        }
+    }
+}

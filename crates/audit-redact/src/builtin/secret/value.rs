@@ -1,0 +1,332 @@
+//! The values of secrets, and what stands in their place: placeholders, references, names and messages.
+
+use super::name::Name;
+use crate::scan::Span;
+use crate::work;
+
+/// Where a value was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A whole string, or a quoted one in a text.
+    Value,
+    /// Behind `=`.
+    Assigned,
+    /// Behind `: ` or a word, where prose may follow. It needs a digit, punctuation or a change of case.
+    Prose,
+}
+
+const PASSWORD_CHARS_MIN: usize = 3;
+const PASSWORD_HASH_CHARS_MIN: usize = 16;
+const SECRET_CHARS_MIN: usize = 4;
+const TOKEN_CHARS_MIN: usize = 8;
+/// Shortest token of letters alone.
+const LETTERS_MIN: usize = 24;
+/// Longest value that is checked for being a name or a message. Longer ones are secrets.
+const CHECKED_BYTES_MAX: usize = 256;
+
+/// Words in place of a secret: its state, or a marker of other redaction.
+const PLACEHOLDERS: &[&str] = &[
+    "null",
+    "nil",
+    "none",
+    "undefined",
+    "true",
+    "false",
+    "yes",
+    "no",
+    "required",
+    "optional",
+    "redacted",
+    "masked",
+    "removed",
+    "filtered",
+    "hidden",
+    "changed",
+    "unchanged",
+    "updated",
+    "created",
+    "deleted",
+    "set",
+    "unset",
+    "not set",
+    "expired",
+    "active",
+    "inactive",
+    "weak",
+    "medium",
+    "strong",
+    "enabled",
+    "disabled",
+    "invalid",
+    "valid",
+    "incorrect",
+    "wrong",
+    "n/a",
+    "empty",
+    "blank",
+    "unknown",
+    "missing",
+    "sms",
+    "totp",
+    "email",
+    "reset",
+    "rotated",
+    "revoked",
+    "failed",
+    "success",
+    "pending",
+    "never",
+    "default",
+    "present",
+    "absent",
+    "sensitive",
+    "secret",
+    "hidden_due_to_security_reasons",
+    "sensitive data",
+    "(sensitive)",
+    "(sensitive value)",
+    "string",
+    "number",
+    "mismatch",
+    "rejected",
+    "accepted",
+    "locked",
+    "bcrypt",
+    "scrypt",
+    "argon2id",
+];
+/// Beginnings of references to a secret that is kept elsewhere, and of encrypted values.
+const REFERENCES: &[&str] = &[
+    "${",
+    "{{",
+    "$(",
+    "<",
+    "%(",
+    "arn:",
+    "process.env",
+    "os.environ",
+    "env.",
+    "env:",
+    "vault:",
+    "secret://",
+    "ref+",
+    "projects/",
+    "@microsoft.keyvault",
+    "enc[",
+    "!ref",
+    "!vault",
+    "kms:",
+    "op://",
+    "ssm:",
+    "[",
+    "alias/",
+];
+/// Words of messages about a secret: `is too short`, `must be changed`.
+const MESSAGE_WORDS: &[&str] = &[
+    "is",
+    "must",
+    "be",
+    "the",
+    "to",
+    "at",
+    "too",
+    "not",
+    "was",
+    "has",
+    "cannot",
+    "can't",
+    "contain",
+    "does",
+    "required",
+    "invalid",
+    "please",
+    "characters",
+    "been",
+    "for",
+    "from",
+    "your",
+    "with",
+    "expired",
+    "changed",
+    "of",
+    "by",
+    "should",
+];
+
+/// The secret in the value of a name, if the value is one.
+pub(super) fn secret_in(name: Name, text: &str, span: Span, place: Place) -> Option<Span> {
+    let value = &text[span.start..span.end];
+    work::bytes_read(value.len());
+    if is_substitute(value) {
+        return None;
+    }
+    let found = match name {
+        Name::Password => is_password(value, place),
+        Name::PasswordHash => value.len() >= PASSWORD_HASH_CHARS_MIN && !has_space(value) && has_digit(value),
+        Name::Secret => is_named_secret(value, place),
+        Name::Token => looks_random(value),
+        Name::Code => is_code(value),
+        Name::Authorization => {
+            let start = credentials_start(value);
+            let credentials = &value[start..];
+            let is_secret = start > 0 && credentials.len() >= TOKEN_CHARS_MIN && !is_substitute(credentials)
+                || looks_random(credentials);
+            return (is_secret && !has_space(credentials)).then(|| Span::new(span.start + start, span.end));
+        }
+        Name::Cookie => value.len() >= TOKEN_CHARS_MIN && value.contains('='),
+    };
+    found.then_some(span)
+}
+
+/// The start of what follows the scheme of an `Authorization` header.
+fn credentials_start(value: &str) -> usize {
+    let scheme = value
+        .find(' ')
+        .filter(|len| value[..*len].bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let Some(len) = scheme else { return 0 };
+    value.len() - value[len..].trim_start_matches(' ').len()
+}
+
+/// Whether the value stands in place of a secret.
+fn is_substitute(value: &str) -> bool {
+    let Some(head) = value.get(..value.len().min(CHECKED_BYTES_MAX)) else {
+        return false;
+    };
+    let same = head
+        .chars()
+        .next()
+        .is_none_or(|first| head.chars().all(|ch| ch == first));
+    let starts = |prefix: &&str| {
+        head.get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    let variable = head.strip_prefix(['$', '%']).is_some_and(|name| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'%'))
+    });
+    same || variable
+        || head.starts_with('*')
+        || head.contains("***")
+        || head.contains("[REDACTED]")
+        || head.starts_with('•')
+        || PLACEHOLDERS
+            .iter()
+            .any(|word| word.eq_ignore_ascii_case(head.trim_end_matches(['.', ',', '!'])))
+        || REFERENCES.iter().any(|prefix| starts(prefix))
+}
+
+fn is_password(value: &str, place: Place) -> bool {
+    value.len() >= PASSWORD_CHARS_MIN
+        && !is_message(value)
+        && !is_link(value)
+        && (place != Place::Prose || stands_out(value))
+}
+
+fn is_named_secret(value: &str, place: Place) -> bool {
+    value.len() >= SECRET_CHARS_MIN
+        && !is_message(value)
+        && !is_link(value)
+        && !is_name(value)
+        && (place != Place::Prose || stands_out(value))
+}
+
+fn is_code(value: &str) -> bool {
+    const DIGITS: std::ops::RangeInclusive<usize> = 3..=10;
+    const CODE_CHARS_MAX: usize = 14;
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let code = value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b' '));
+    if value.len() <= CODE_CHARS_MAX && code {
+        let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+        return DIGITS.contains(&digits)
+            && (!letters || value.len() >= SECRET_CHARS_MIN && !has_space(value));
+    }
+    looks_random(value)
+}
+
+/// A value of some length with digits or mixed letters that is no name, link, date or number.
+fn looks_random(value: &str) -> bool {
+    let trimmed = value.trim_end_matches(['.', ',']);
+    if trimmed.len() < TOKEN_CHARS_MIN || has_space(trimmed) || is_link(trimmed) {
+        return false;
+    }
+    if trimmed.len() > CHECKED_BYTES_MAX {
+        return true;
+    }
+    let letters = trimmed.bytes().any(|byte| byte.is_ascii_alphabetic());
+    letters && !is_name(trimmed) && !is_date(trimmed) && (has_digit(trimmed) || is_long_mixed(trimmed))
+}
+
+/// Without a digit a token is long.
+fn is_long_mixed(value: &str) -> bool {
+    const MIXED_MIN: usize = 16;
+    value.len() >= LETTERS_MIN
+        || (value.len() >= MIXED_MIN
+            && value.bytes().any(|byte| byte.is_ascii_lowercase())
+            && value.bytes().skip(1).any(|byte| byte.is_ascii_uppercase()))
+}
+
+/// Whether the value is a name such as `my-db-credentials` or `prod/api/key-2`: several parts, each a word or a short
+/// number.
+fn is_name(value: &str) -> bool {
+    const WORD_CHARS_MAX: usize = 14;
+    const NUMBER_DIGITS_MAX: usize = 4;
+    let mut parts = 0;
+    let named = value.split(['-', '_', '.', '/', ':']).all(|part| {
+        parts += 1;
+        let bytes = part.as_bytes();
+        let word = bytes.len() <= WORD_CHARS_MAX
+            && (bytes.iter().all(u8::is_ascii_lowercase)
+                || bytes.iter().all(u8::is_ascii_uppercase)
+                || (bytes.iter().all(u8::is_ascii_alphabetic)
+                    && bytes[1..].iter().all(u8::is_ascii_lowercase)));
+        let number = bytes.len() <= NUMBER_DIGITS_MAX && bytes.iter().all(u8::is_ascii_digit);
+        word || number
+    });
+    named && parts > 1
+}
+
+fn is_date(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    bytes.len() >= 10 && bytes[..4].iter().all(u8::is_ascii_digit) && bytes[4] == b'-' && bytes[7] == b'-'
+}
+
+fn is_link(value: &str) -> bool {
+    value.starts_with("http://")
+        || value.starts_with("https://")
+        || (value.starts_with('/')
+            && value.ends_with(|ch: char| ch.is_ascii_alphabetic())
+            && is_name(&value[1..]))
+}
+
+/// Whether the value is a sentence about a secret.
+fn is_message(value: &str) -> bool {
+    value.len() <= CHECKED_BYTES_MAX
+        && has_space(value)
+        && value
+            .split_whitespace()
+            .any(|word| MESSAGE_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
+}
+
+/// Whether the value is no word of prose: it has a digit, punctuation or a change of case.
+fn stands_out(value: &str) -> bool {
+    let inner = value.trim_end_matches(['.', ',', '!', '?', ')']);
+    inner.len() >= SECRET_CHARS_MIN
+        && (has_digit(inner)
+            || inner.bytes().any(|byte| {
+                byte.is_ascii_punctuation() && !matches!(byte, b'-' | b'\'' | b'/' | b'(' | b'.')
+            })
+            || inner
+                .as_bytes()
+                .windows(2)
+                .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()))
+}
+
+fn has_space(value: &str) -> bool {
+    value.contains(char::is_whitespace)
+}
+
+fn has_digit(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
+}

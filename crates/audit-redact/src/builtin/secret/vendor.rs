@@ -1,0 +1,131 @@
+//! Keys that their vendor's prefix identifies, and private keys in PEM (RFC 7468).
+//!
+//! Some vendors append a checksum. It is not verified: prefix, alphabet and length leave no doubt, and a key with a typing
+//! error still gives most of the key away.
+
+use crate::scan::Span;
+use crate::scan::edge::{blocked_after, blocked_before};
+use crate::work;
+
+/// A form of keys.
+struct Form {
+    prefix: &'static str,
+    /// Fewest characters behind the prefix.
+    chars_min: usize,
+    /// The punctuation among them.
+    punctuation: &'static [u8],
+}
+
+const fn form(prefix: &'static str, chars_min: usize, punctuation: &'static [u8]) -> Form {
+    Form {
+        prefix,
+        chars_min,
+        punctuation,
+    }
+}
+
+/// Each prefix has a hint in the prefilter.
+const FORMS: &[Form] = &[
+    form("ghp_", 36, b""),
+    form("gho_", 36, b""),
+    form("ghu_", 36, b""),
+    form("ghs_", 36, b""),
+    form("ghr_", 36, b""),
+    form("github_pat_", 22, b"_"),
+    form("glpat-", 20, b"-_."),
+    form("xoxa-", 16, b"-"),
+    form("xoxb-", 16, b"-"),
+    form("xoxe-", 16, b"-"),
+    form("xoxe.xoxp-", 16, b"-"),
+    form("xoxp-", 16, b"-"),
+    form("xoxr-", 16, b"-"),
+    form("xoxs-", 16, b"-"),
+    form("xapp-", 16, b"-"),
+    form("hooks.slack.com/services/", 24, b"/"),
+    form("sk_live_", 16, b"_"),
+    form("sk_test_", 16, b"_"),
+    form("rk_live_", 16, b"_"),
+    form("rk_test_", 16, b"_"),
+    form("whsec_", 24, b"+/="),
+    form("AIza", 35, b"-_"),
+    form("ya29.", 20, b"-_."),
+    form("GOCSPX-", 20, b"-_"),
+    form("sk-", 32, b"-_"),
+    form("npm_", 36, b""),
+    form("shpat_", 32, b""),
+    form("SG.", 32, b"-_."),
+];
+
+/// Longest key.
+const KEY_BYTES_MAX: usize = 512;
+/// Fewest different characters. A placeholder such as `ghp_xxxx…` has fewer.
+const DIFFERENT_MIN: u32 = 6;
+
+pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
+    let bytes = text.as_bytes();
+    for form in FORMS {
+        work::bytes_read(bytes.len());
+        for (start, prefix) in text.match_indices(form.prefix) {
+            let belongs = |byte: &&u8| byte.is_ascii_alphanumeric() || form.punctuation.contains(byte);
+            let body = start + prefix.len();
+            let len = bytes[body..]
+                .iter()
+                .take(KEY_BYTES_MAX)
+                .take_while(belongs)
+                .count();
+            let key = text[body..body + len].trim_end_matches(['.', '-', '/', '_']);
+            let end = body + key.len();
+            if key.len() >= form.chars_min
+                && is_random(key.as_bytes())
+                && !blocked_before(text, start)
+                && !blocked_after(text, end)
+            {
+                hit(Span::new(start, end));
+            }
+        }
+    }
+}
+
+fn is_random(key: &[u8]) -> bool {
+    let seen = key.iter().fold(0_u128, |seen, byte| seen | 1 << (byte & 0x7f));
+    seen.count_ones() >= DIFFERENT_MIN && key.iter().any(u8::is_ascii_digit)
+}
+
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+const DASHES: &str = "-----";
+const LABEL_BYTES_MAX: usize = 40;
+
+/// Finds private keys from their first line to their last, or to the end of a text that was cut.
+pub(super) fn find_private_keys(text: &str, hit: &mut impl FnMut(Span)) {
+    work::bytes_read(text.len());
+    let mut at = 0;
+    while let Some(offset) = text[at..].find(BEGIN) {
+        let start = at + offset;
+        at = start + BEGIN.len();
+        let Some(label_end) = label_end(text, at) else {
+            continue;
+        };
+        if !text[at..label_end].contains("PRIVATE KEY") {
+            continue;
+        }
+        let end = text[label_end..]
+            .find(END)
+            .map(|offset| label_end + offset + END.len())
+            .and_then(|end| label_end_at(text, end))
+            .unwrap_or(text.len());
+        hit(Span::new(start, end));
+        at = end;
+    }
+}
+
+fn label_end(text: &str, start: usize) -> Option<usize> {
+    let bytes = &text.as_bytes()[start..];
+    let belongs = |byte: &&u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || **byte == b' ';
+    let len = bytes.iter().take(LABEL_BYTES_MAX).take_while(belongs).count();
+    text[start + len..].starts_with(DASHES).then_some(start + len)
+}
+
+fn label_end_at(text: &str, start: usize) -> Option<usize> {
+    label_end(text, start).map(|end| end + DASHES.len())
+}
