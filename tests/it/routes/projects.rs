@@ -61,7 +61,7 @@ fn a_created_project_is_listed_and_works(database: DatabaseKind) {
         .send()
         .expect_status(200)
         .list("rules");
-    assert_eq!(rules.len(), 8, "a new project has the built-in rules");
+    assert_eq!(rules.len(), 15, "a new project has the built-in rules");
     let body = json!({"tenant_id": "t", "tier": "minimal"});
     key.post("/viewer-tokens").json(body).send().expect_status(201);
 }

@@ -3,7 +3,7 @@
 use audit_tests::{DatabaseKind, Organization, Stream, event_with, on_both_databases};
 use serde_json::{Value, json};
 
-const BUILTIN_RULES: [&str; 8] = [
+const BUILTIN_RULES: [&str; 15] = [
     "credit_card",
     "ssn",
     "email",
@@ -12,6 +12,13 @@ const BUILTIN_RULES: [&str; 8] = [
     "bearer_token",
     "aws_key",
     "ipv4",
+    "secret",
+    "iban",
+    "ipv6",
+    "uk_nino",
+    "br_cpf",
+    "in_aadhaar",
+    "in_pan",
 ];
 
 /// Sends an event with these changes, claims it and reads it.

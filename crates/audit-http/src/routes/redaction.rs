@@ -73,7 +73,7 @@ struct FieldRuleInput {
     kind: String,
     /// Reported as `custom:<name>`.
     name: NameText,
-    /// Such as `metadata.user.ssn` or `changes.*.before`; `*` stands for any one step.
+    /// Such as `metadata.user.ssn` or `changes.*.before`; `*` stands for any one step, `**` for any number of steps.
     #[schemars(length(min = 1, max = RULE_FIELDS_MAX))]
     fields: Vec<FieldPathText>,
     #[schemars(extend("default" = Behavior::default().as_str()))]

@@ -2,7 +2,7 @@
 //! ISO 7064.
 
 use crate::scan::edge::{blocked_after, blocked_before};
-use crate::scan::exclusion::{IBAN_CHARS_MAX, IBAN_CHARS_MIN, iban_checks};
+use crate::scan::exclusion::{IBAN_CHARS_MAX, iban_checks};
 use crate::scan::{Span, Subject};
 use crate::work;
 
@@ -105,15 +105,20 @@ const GROUP_CHARS: usize = 4;
 pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
     let text = subject.text;
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while at + IBAN_CHARS_MIN <= bytes.len() {
-        work::bytes_read(1);
-        match end_at(text, at) {
-            Some(end) if !blocked_before(text, at) => {
-                hit(Span::new(at, end));
-                at = end;
-            }
-            _ => at += 1,
+    work::bytes_read(bytes.len());
+    let mut free = 0;
+    for (at, head) in bytes.windows(GROUP_CHARS).enumerate() {
+        let is_head = head[2].is_ascii_digit()
+            && head[3].is_ascii_digit()
+            && head[0].is_ascii_alphabetic()
+            && head[1].is_ascii_alphabetic();
+        if is_head
+            && at >= free
+            && !blocked_before(text, at)
+            && let Some(end) = end_at(text, at)
+        {
+            hit(Span::new(at, end));
+            free = end;
         }
     }
 }

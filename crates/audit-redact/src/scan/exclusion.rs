@@ -138,7 +138,7 @@ fn is_compact_time(bytes: &[u8], span: Span) -> bool {
     }
 }
 
-pub(crate) const IBAN_CHARS_MIN: usize = 15;
+const IBAN_CHARS_MIN: usize = 15;
 pub(crate) const IBAN_CHARS_MAX: usize = 34;
 
 /// Whether the span lies in an IBAN with valid check digits, written with or without groups.

@@ -20,9 +20,9 @@ impl Hints {
     pub(crate) const BEARER: Hints = Hints(1 << 2);
     /// The first characters of an AWS key id or session token.
     pub(crate) const AWS_PREFIX: Hints = Hints(1 << 3);
-    /// The last letters of a secret's name, and what separates it from its value.
+    /// What separates a secret's name from its value.
     pub(crate) const ASSIGNMENT: Hints = Hints(1 << 4);
-    /// Three characters of the prefix of a vendor's key, of `-BEGIN` or of `Basic`.
+    /// Three characters of the prefix of a vendor's key of `-BEGIN` or of `Basic`.
     pub(crate) const SECRET_PREFIX: Hints = Hints(1 << 5);
     /// A full-width digit or at sign.
     pub(crate) const WIDE: Hints = Hints(1 << 6);
@@ -177,34 +177,39 @@ impl Lanes {
             let aws = ((one == b'A') & ((three == b'I') | (three == b'C')))
                 | (((one == b'I') | (one == b'F')) & (three == b'o'));
             let bit = |seen: bool, hint: Hints| if seen { hint.bits() } else { 0 };
+            // The last two letters of a secret's name and a separator, or the start of `--token` and ` is `.
             let (a, b) = (one | 0x20, two | 0x20);
-            // `rd`, `wd`, `et`, `en`, `ey`, `tp`, `in`, `se`, `de`, `ss`, `ts`, `ns`, `ys`, `ha`, `rt` or a letter outside ASCII.
+            let separator =
+                (three <= b'\'') | (three == b'=') | (three == b':') | (three == b'\\') | (three == 0xef);
             let name = ((b == b'd') & ((a == b'r') | (a == b'w')))
                 | ((a == b'e') & ((b == b't') | (b == b'n') | (b == b'y')))
-                | ((b == b's') & ((a == b's') | (a == b't') | (a == b'n') | (a == b'y') | (a == b'd')))
                 | ((b == b'e') & ((a == b's') | (a == b'd')))
+                | ((b == b's') & (a == b's'))
+                | ((a == b't') & (b == b'p'))
                 | ((a == b'i') & (b == b'n'))
-                | ((b == b'p') & (a == b't'))
-                | ((b == b't') & (a == b'r'))
-                | ((b == b'v') & (a == b'v'))
-                | ((b == b'a') & ((a == b'h') | (one >= 0x80)))
+                | ((a == b'r') & (b == b't'))
+                | ((a == b'v') & ((b == b'v') | (b == b'c')))
+                | ((one >= 0x80) & (b == b'a'))
+                | ((a == b'h') & (b == b'a'))
                 | (two >= 0x80);
-            let assigned = name
-                & ((three <= b'\'') | (three == b'=') | (three == b':') | (three == b'\\') | (three == 0xef));
-            let prefix = ((one == b'h') & (three == b'_'))
-                | ((two == b'p') & (three == b'a') & ((one == b'l') | (one == b'h') | (one == b'_')))
-                | ((one == b'x') & ((two == b'o') | (two == b'a')) & ((three == b'x') | (three == b'p')))
-                | ((two == b'k') & ((three == b'_') | (three == b'-')) & ((one == b's') | (one == b'r')))
-                | ((one == b'A') & (two == b'I') & (three == b'z'))
-                | ((one == b'a') & (two == b'2') & (three == b'9'))
-                | ((one == b'C') & (two == b'S') & (three == b'P'))
-                | ((one == b'o') & (two == b'k') & (three == b's'))
-                | ((one == b'p') & (two == b'm') & (three == b'_'))
+            let assigned = (name & separator) | ((one == b'-') & (two == b'-'));
+            // `gh._`, `xo.`, `xa.`, `sk_`, `rk_`, `sk-`, `at_`, `at-`, `AIz`, `a29`, `CSP`, `oks`, `hse`, `pm_` and `sic`.
+            // Other combinations also pass.
+            let joint = (three == b'_') | (three == b'-');
+            let prefix = (joint
+                & ((one == b'h')
+                    | ((two == b'k') & (one >= b'r'))
+                    | ((two == b't') & (one == b'a'))
+                    | ((two == b'm') & (one == b'p'))))
+                | ((one == b'-') & (two == b'B'))
+                | ((one == b'x') & ((three == b'x') | (three == b'p')))
+                | ((two == b'I') & (three == b'z'))
+                | ((two == b'2') & (three == b'9') & (one == b'a'))
+                | ((two == b'S') & (three == b'P'))
                 | ((one == b'h') & (two == b's') & (three == b'e'))
-                | ((one == b'S') & (two == b'G') & (three == b'.'))
-                | ((one == b'-') & (two == b'B') & (three == b'E'))
-                | ((a == b's') & (b == b'i') & (three | 0x20 == b'c'));
-            let wide = (one == 0xef) & (two == 0xbc) & (three >= 0x90) & (three <= 0xa0);
+                | ((two == b'k') & (three == b's') & (one == b'o'))
+                | ((two | 0x20 == b'i') & (three | 0x20 == b'c') & (one | 0x20 == b's'));
+            let wide = (one == 0xef) & (two == 0xbc) & (three.wrapping_sub(0x90) <= 0x10);
             self.seen[at] |= bit(at_sign, Hints::AT)
                 | bit(json, Hints::ENCODED_JSON)
                 | bit(bearer, Hints::BEARER)
@@ -281,6 +286,7 @@ mod tests {
             ("1234567", Hints::DIGITS.union(Hints::FEW_DIGITS)),
             ("1.2.3.4", Hints::FEW_DIGITS),
             ("password=", Hints::ASSIGNMENT),
+            ("--", Hints::ASSIGNMENT),
             ("SECRET:", Hints::ASSIGNMENT),
             ("ghp_", Hints::SECRET_PREFIX),
             ("github_pat_", Hints::SECRET_PREFIX),
@@ -293,8 +299,7 @@ mod tests {
             ("GOCSPX-", Hints::SECRET_PREFIX),
             ("npm_", Hints::SECRET_PREFIX),
             ("whsec_", Hints::SECRET_PREFIX),
-            ("SG.", Hints::SECRET_PREFIX),
-            ("-----BEGIN", Hints::SECRET_PREFIX),
+            ("-----BEGIN", Hints::ASSIGNMENT.union(Hints::SECRET_PREFIX)),
             ("\u{ff11}", Hints::WIDE),
             ("\u{ff20}", Hints::WIDE),
         ];

@@ -17,6 +17,11 @@ pub(crate) fn samples() -> Vec<Sample> {
     include_str!("../labelled.jsonl").lines().map(sample).collect()
 }
 
+/// Labelled strings modelled on other products' audit logs. No rule is written against them.
+pub(crate) fn independent_samples() -> Vec<Sample> {
+    include_str!("../independent.jsonl").lines().map(sample).collect()
+}
+
 fn sample(line: &str) -> Sample {
     let value: Value = serde_json::from_str(line).unwrap();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -4,7 +4,7 @@ use audit_tests::{DatabaseKind, Organization, event_with, on_both_databases};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-const BUILTINS: [&str; 8] = [
+const BUILTINS: [&str; 15] = [
     "credit_card",
     "ssn",
     "email",
@@ -13,6 +13,13 @@ const BUILTINS: [&str; 8] = [
     "bearer_token",
     "aws_key",
     "ipv4",
+    "secret",
+    "iban",
+    "ipv6",
+    "uk_nino",
+    "br_cpf",
+    "in_aadhaar",
+    "in_pan",
 ];
 
 fn rules(organization: &Organization) -> BTreeMap<String, Value> {
@@ -33,7 +40,7 @@ fn id_of(rule: &Value) -> &str {
 }
 
 on_both_databases! {
-    a_project_starts_with_eight_built_in_rules,
+    a_project_starts_with_fifteen_built_in_rules,
     a_created_rule_is_answered_and_listed,
     every_fault_of_a_new_rule_is_named,
     a_pattern_that_cannot_be_used_is_refused,
@@ -46,7 +53,7 @@ on_both_databases! {
     a_disabled_rule_rests,
 }
 
-fn a_project_starts_with_eight_built_in_rules(database: DatabaseKind) {
+fn a_project_starts_with_fifteen_built_in_rules(database: DatabaseKind) {
     let rules = rules(&Organization::fresh(database));
     assert_eq!(rules.len(), BUILTINS.len());
     for builtin in BUILTINS {
@@ -54,7 +61,7 @@ fn a_project_starts_with_eight_built_in_rules(database: DatabaseKind) {
         assert_eq!(rule["type"], "builtin");
         assert_eq!(rule["builtin_id"], builtin);
         assert_eq!(rule["behavior"], "replace");
-        assert_eq!(rule["enabled"], json!(builtin != "ipv4"), "{builtin}");
+        assert_eq!(rule["enabled"], json!(!["ipv4", "ipv6", "uk_nino", "br_cpf", "in_aadhaar", "in_pan"].contains(&builtin)), "{builtin}");
         assert!(
             rule["name"].as_str().is_some_and(|name| !name.is_empty()),
             "{rule}"

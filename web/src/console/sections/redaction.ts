@@ -143,7 +143,7 @@ export class Redaction extends Section {
         <label>Name<input name="name" required maxlength="100" /></label>
         ${this.type === "pattern"
           ? html`<label class="wide">Pattern (regular expression)<input name="pattern" required maxlength="1000" spellcheck="false" /></label>`
-          : html`<label class="wide">Paths, separated by commas<input name="fields" required placeholder="metadata.*.ssn, actor.email" spellcheck="false" /></label>`}
+          : html`<label class="wide">Paths, separated by commas<input name="fields" required placeholder="**.ssn, actor.email" spellcheck="false" /></label>`}
         <label>Behavior<select name="behavior">${BEHAVIORS.map((name) => html`<option>${name}</option>`)}</select></label>
         <button class="primary">Create rule</button>
       </form>`;

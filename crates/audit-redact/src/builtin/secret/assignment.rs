@@ -12,15 +12,23 @@ const NAME_BYTES_MAX: usize = 48;
 const SKIPPED_BYTES_MIN: usize = 128;
 
 /// Words between a name and a value in prose.
-const VERBS: &[&str] = &[" is ", " ist ", " lautet ", " es ", " est ", " is: ", " was "];
+const VERBS: &[&str] = &[" is ", " ist "];
+
+/// By byte: whether it may separate a name from a value.
+const SEPARATORS: [bool; 256] = {
+    let mut separators = [false; 256];
+    separators[b'=' as usize] = true;
+    separators[b':' as usize] = true;
+    separators[b'%' as usize] = true;
+    separators[b' ' as usize] = true;
+    separators[0xef] = true;
+    separators
+};
 
 pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
     let bytes = text.as_bytes();
     let mut at = 0;
-    while let Some(offset) = bytes[at..]
-        .iter()
-        .position(|byte| matches!(byte, b'=' | b':' | b'%' | b' ' | 0xef))
-    {
+    while let Some(offset) = bytes[at..].iter().position(|byte| SEPARATORS[usize::from(*byte)]) {
         let separator = at + offset;
         work::bytes_read(offset + 1);
         at = separator + 1;
@@ -70,13 +78,18 @@ fn assignment_at(text: &str, separator: usize) -> Option<(Name, usize, Place)> {
 
 /// `--password value` and `password is value`.
 fn spoken_at(text: &str, space: usize) -> Option<(Name, usize, Place)> {
+    let verb = VERBS.iter().find(|verb| text[space..].starts_with(**verb));
+    let is_letter = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_alphanumeric);
+    if verb.is_none() && (space == 0 || !is_letter(space - 1)) {
+        return None;
+    }
     let name = name_before(text, space)?;
     let name = &text[name.start..name.end];
     let word = name.rsplit(' ').next().unwrap_or_default();
     if word.starts_with("--") {
         return Some((Name::of(word)?, space + 1, Place::Assigned));
     }
-    let verb = VERBS.iter().find(|verb| text[space..].starts_with(**verb))?;
+    let verb = verb?;
     match Name::of(name)? {
         kind @ (Name::Password | Name::Code | Name::Token) => Some((kind, space + verb.len(), Place::Prose)),
         _ => None,
@@ -98,7 +111,7 @@ fn name_before(text: &str, end: usize) -> Option<Span> {
         end -= 1;
         end -= usize::from(end > 0 && bytes[end - 1] == b'\\');
     }
-    if !may_end_secret(&bytes[end.saturating_sub(3)..end]) {
+    if !may_end_secret(&bytes[end.saturating_sub(6)..end]) {
         return None;
     }
     let belongs =

@@ -202,20 +202,30 @@ pub(super) fn may_end_secret(name: &[u8]) -> bool {
         return true;
     }
     let end = [one | 0x20, two | 0x20, three | 0x20];
-    matches!(
-        &end,
-        // password, passwort, kennwort, passwd, pwd, pass, passphrase, passcode and code
-        b"ord" | b"ort" | b"swd" | b"pwd" | b"ass" | b"ase" | b"ode" | b"rds" | b"psw" | b"mdp"
+    let before = |at: usize| name.len().checked_sub(at).map_or(0, |at| name[at] | 0x20);
+    match &end {
+        // password, passwort, kennwort, passwd, pwd, pass, passphrase
+        b"ord" | b"ort" | b"swd" | b"pwd" | b"ass" | b"ase" | b"rds" | b"psw" | b"mdp"
         // contrasena, senha, haslo, heslo, parola, motdepasse
-            | b"ena" | b"nha" | b"slo" | b"ola" | b"sse"
-        // secret, token, key, credential, authorization, cookie, and their plurals
-            | b"ret" | b"ken" | b"key" | b"ial" | b"ion" | b"kie" | b"ets" | b"ens" | b"eys" | b"als" | b"ies"
+        | b"ena" | b"nha" | b"slo" | b"ola" | b"sse"
+        // secret, token, key, credential, cookie, and their plurals
+        | b"ret" | b"ken" | b"key" | b"ial" | b"kie" | b"ets" | b"ens" | b"eys" | b"als"
         // pin, otp, cvv, cvc, csc
-            | b"pin" | b"otp" | b"cvv" | b"cvc" | b"csc"
-        // the modifiers, hash and digest
-            | b"lue" | b"ing" | b"ext" | b"ain" | b"raw" | b"new" | b"old" | b"ent" | b"irm" | b"med" | b"ous"
-            | b"eat" | b"pem" | b"ash" | b"est" | b"ore" | b"ter" | b"rom" | b"_to"
-    )
+        | b"pin" | b"otp" | b"cvv" | b"cvc" | b"csc"
+        // modifiers
+        | b"lue" | b"raw" | b"new" | b"old" | b"irm" | b"med" | b"eat" | b"pem" | b"ash" | b"rom" => true,
+        // code, current, string, text, plain, digest, after, before, previous
+        b"ode" => before(4) == b'c',
+        b"ent" | b"ing" => before(4) == b'r',
+        b"ext" => before(4) == b't',
+        b"ain" => before(4) == b'l',
+        b"est" => before(4) == b'g',
+        b"ter" | b"ore" => before(4) == b'f',
+        b"ous" => before(4) == b'i',
+        // authorization, confirmation
+        b"ion" => before(4) == b't' && before(5) == b'a' && matches!(before(6), b'z' | b'm'),
+        _ => false,
+    }
 }
 
 impl Name {

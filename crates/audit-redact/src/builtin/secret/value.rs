@@ -212,7 +212,7 @@ fn is_substitute(value: &str) -> bool {
         || PLACEHOLDERS
             .iter()
             .any(|word| word.eq_ignore_ascii_case(head.trim_end_matches(['.', ',', '!'])))
-        || REFERENCES.iter().any(|prefix| starts(prefix))
+        || REFERENCES.iter().any(starts)
 }
 
 fn is_password(value: &str, place: Place) -> bool {

@@ -53,7 +53,6 @@ const FORMS: &[Form] = &[
     form("sk-", 32, b"-_"),
     form("npm_", 36, b""),
     form("shpat_", 32, b""),
-    form("SG.", 32, b"-_."),
 ];
 
 /// Longest key.
@@ -63,27 +62,45 @@ const DIFFERENT_MIN: u32 = 6;
 
 pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
     let bytes = text.as_bytes();
-    for form in FORMS {
-        work::bytes_read(bytes.len());
-        for (start, prefix) in text.match_indices(form.prefix) {
-            let belongs = |byte: &&u8| byte.is_ascii_alphanumeric() || form.punctuation.contains(byte);
-            let body = start + prefix.len();
-            let len = bytes[body..]
-                .iter()
-                .take(KEY_BYTES_MAX)
-                .take_while(belongs)
-                .count();
-            let key = text[body..body + len].trim_end_matches(['.', '-', '/', '_']);
-            let end = body + key.len();
-            if key.len() >= form.chars_min
-                && is_random(key.as_bytes())
-                && !blocked_before(text, start)
-                && !blocked_after(text, end)
-            {
-                hit(Span::new(start, end));
-            }
+    work::bytes_read(bytes.len());
+    let mut free = 0;
+    for (start, first) in bytes.iter().enumerate() {
+        if start < free
+            || !matches!(
+                first,
+                b'g' | b'x' | b'h' | b's' | b'r' | b'w' | b'A' | b'y' | b'G' | b'n'
+            )
+        {
+            continue;
+        }
+        let rest = &bytes[start..];
+        let end = FORMS
+            .iter()
+            .filter(|form| rest.starts_with(form.prefix.as_bytes()))
+            .find_map(|form| key_end(text, start, form));
+        if let Some(end) = end {
+            hit(Span::new(start, end));
+            free = end;
         }
     }
+}
+
+/// The end of the key of this form at `start`, behind whose prefix it continues.
+fn key_end(text: &str, start: usize, form: &Form) -> Option<usize> {
+    let belongs = |byte: &&u8| byte.is_ascii_alphanumeric() || form.punctuation.contains(byte);
+    let body = start + form.prefix.len();
+    let len = text.as_bytes()[body..]
+        .iter()
+        .take(KEY_BYTES_MAX)
+        .take_while(belongs)
+        .count();
+    let key = text[body..body + len].trim_end_matches(['.', '-', '/', '_']);
+    let end = body + key.len();
+    let found = key.len() >= form.chars_min
+        && is_random(key.as_bytes())
+        && !blocked_before(text, start)
+        && !blocked_after(text, end);
+    found.then_some(end)
 }
 
 fn is_random(key: &[u8]) -> bool {
