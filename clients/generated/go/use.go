@@ -48,7 +48,7 @@ func main() {
 
 	now, found, cursor := time.Now(), 0, ""
 	for {
-		request := api.EventsAPI.ListEvents(project).TenantId(tenant).Limit(2)
+		request := api.EventsAPI.ListEvents(project).TenantId([]string{tenant}).Limit(2)
 		request = request.StartDate(now.Add(-24 * time.Hour)).EndDate(now.Add(24 * time.Hour))
 		if cursor != "" {
 			request = request.Cursor(cursor)

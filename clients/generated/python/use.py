@@ -36,14 +36,14 @@ day = timedelta(days=1)
 now = datetime.now(timezone.utc)
 found, cursor = [], None
 while True:
-    page = events.list_events(tenant_id=TENANT, start_date=now - day, end_date=now + day, limit=2, cursor=cursor)
+    page = events.list_events(tenant_id=[TENANT], start_date=now - day, end_date=now + day, limit=2, cursor=cursor)
     found += page.events
     cursor = page.cursor
     if cursor is None:
         break
 assert len(found) == 6, len(found)
 assert found[-1].actor.id == "user_1" and found[-1].received_at <= datetime.now(timezone.utc) + day
-assert events.list_events(tenant_id=TENANT, end_date=now - day).events == []
+assert events.list_events(tenant_id=[TENANT], end_date=now - day).events == []
 
 try:
     events.get_event("evt_00000000000000000000000000")

@@ -25,7 +25,7 @@ const today = new Date().toISOString().slice(0, 10);
 const found: components["schemas"]["StoredEvent"][] = [];
 let cursor: string | null = null;
 do {
-  const query = { tenant_id: tenant, start_date: today, limit: 2, ...(cursor === null ? {} : { cursor }) };
+  const query = { tenant_id: [tenant], start_date: today, limit: 2, ...(cursor === null ? {} : { cursor }) };
   const page: { data?: components["schemas"]["EventPage"] } = await project.GET("/api/v1/events", {
     params: { query },
   });

@@ -27,6 +27,7 @@ FEED_FILTERS: Dict[str, Any] = {
     "ip_address": "192.0.2.1",
     "session_id": "s1",
 }
+FEED_FILTERS.update({f"not_{name}": [value, "other"] for name, value in FEED_FILTERS.items()})
 FILTERS: Dict[str, Any] = {**FEED_FILTERS, "start_date": "2026-01-01", "end_date": "2026-01-02", "search": "words"}
 
 

@@ -300,8 +300,10 @@ function reasonOf(error: unknown): string {
 function queryText(query: object): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null) {
-      parameters.set(name, String(value));
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== null) {
+        parameters.append(name, String(one));
+      }
     }
   }
   const text = parameters.toString();

@@ -18,11 +18,13 @@ type Success<Responses> = Responses extends { 200: infer R }
 export type ResponseOf<Name extends keyof Operations> = Json<Success<Operations[Name]["responses"]>>;
 /** The body of the request of an operation. */
 export type RequestOf<Name extends keyof Operations> = Json<NonNullable<Operations[Name]["requestBody"]>>;
-/** The query parameters of an operation, without those that the client sets itself. */
-export type QueryOf<Name extends keyof Operations> = Omit<
-  NonNullable<Operations[Name]["parameters"]["query"]>,
-  "project_id" | "environment"
+/** The query parameters of an operation, without those that the client sets itself. Where several values may be given, one may be given alone. */
+export type QueryOf<Name extends keyof Operations> = OneOrMore<
+  Omit<NonNullable<Operations[Name]["parameters"]["query"]>, "project_id" | "environment">
 >;
+type OneOrMore<Query> = {
+  [Parameter in keyof Query]: NonNullable<Query[Parameter]> extends readonly (infer Value)[] ? Value | readonly Value[] | undefined : Query[Parameter];
+};
 
 type ErrorOf<Name extends keyof Operations> = Operations[Name]["responses"] extends { 400: infer R } ? Json<R> : never;
 

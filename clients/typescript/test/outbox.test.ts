@@ -151,7 +151,9 @@ onPostgres("refused events are set aside, and those behind them are stored", asy
   const refused: string[] = [];
   const onRefused = (_: object, error: AuditError): number => refused.push(error.message);
   await recordInOutbox(pool, event(0));
-  await recordInOutbox(pool, { ...event(9), actor: { id: "user_1", type: "user", name: "x".repeat(513) } });
+  // The client refuses it now; an older version has recorded it.
+  const long = { ...event(9), actor: { id: "user_1", type: "user", name: "x".repeat(513) }, idempotency_key: `long ${tenant}` };
+  await pool.query(OUTBOX_INSERT, [tenant, "long", JSON.stringify(long)]);
   await recordInOutbox(pool, { ...event(9), metadata: { "a\0b": "\0" } });
   await pool.query(OUTBOX_INSERT, [tenant, "k", "not JSON"]);
   await recordInOutbox(pool, event(1));

@@ -22,6 +22,15 @@ const FEED_FILTERS = {
   target_type: "todo",
   ip_address: "192.0.2.1",
   session_id: "s1",
+  not_tenant_id: "acme",
+  not_actor_id: ["u1", "u2"],
+  not_actor_type: "user",
+  not_action: "a.*",
+  not_category: "auth",
+  not_target_id: "t1",
+  not_target_type: "todo",
+  not_ip_address: "192.0.2.1",
+  not_session_id: "s1",
 } as const;
 const FILTERS = { ...FEED_FILTERS, ...DATES, search: "words" };
 

@@ -29,6 +29,12 @@ impl EventQuery {
         self
     }
 
+    /// Another value of a parameter that can have several: of one of these actors, of none of those (`not_actor_id`).
+    pub fn add(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.0.push((name, value.into()));
+        self
+    }
+
     /// Names and values.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (*name, value.as_str()))

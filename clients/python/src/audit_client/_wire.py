@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union, cast
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union, cast
 
 from ._version import __version__
 from .errors import ApiError, NetworkError
@@ -19,7 +19,7 @@ USER_AGENT = f"audit-server-client-python/{__version__}"
 #: A larger response is not read. The largest of the service, a page of events, has about 1 MiB.
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 
-Params = Mapping[str, Union[str, int, bool, datetime, None]]
+Params = Mapping[str, Union[str, int, bool, datetime, Sequence[str], None]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Call:
 
     method: str
     path: str
-    params: Dict[str, str] = field(default_factory=dict)
+    params: Dict[str, Union[str, List[str]]] = field(default_factory=dict)
     body: Optional[bytes] = None
     headers: Dict[str, str] = field(default_factory=dict)
     #: Whether a second execution does no harm, so that it may be retried when the outcome of the first is unknown.
@@ -70,8 +70,13 @@ def null_or(value: Any) -> Any:
     return None if isinstance(value, Null) else value
 
 
-def query(params: Params) -> Dict[str, str]:
-    return {name: text_of(value) for name, value in params.items() if value is not None}
+def query(params: Params) -> Dict[str, Union[str, List[str]]]:
+    """Parameters of a query string. A sequence is a parameter that is given several times."""
+    return {
+        name: text_of(value) if isinstance(value, (str, int, datetime)) else list(value)
+        for name, value in params.items()
+        if value is not None
+    }
 
 
 def text_of(value: Union[str, int, bool, datetime]) -> str:

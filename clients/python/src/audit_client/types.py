@@ -4,7 +4,7 @@ Responses may have fields that are not listed here: the service adds fields with
 """
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Sequence, TypeVar, Union
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -27,6 +27,10 @@ TierRoute = Literal["event", "feed", "export", "proofs"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 #: ISO 8601 text, or a datetime with a time zone.
 Time = Union[str, datetime]
+#: The type of a filter's value.
+Value = TypeVar("Value", bound=str)
+#: A value of a filter, or several alternatives.
+OneOrMore = Union[Value, Sequence[Value]]
 
 
 class _ActorRequired(TypedDict):

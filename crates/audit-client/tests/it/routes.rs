@@ -38,6 +38,16 @@ fn export_filters() -> EventQuery {
         .target_type("todo")
         .ip_address("192.0.2.1")
         .session_id("s1")
+        .add("not_tenant_id", "acme")
+        .add("not_actor_id", "u1")
+        .add("not_actor_id", "u2")
+        .add("not_actor_type", "user")
+        .add("not_action", "a.*")
+        .add("not_category", "auth")
+        .add("not_target_id", "t1")
+        .add("not_target_type", "todo")
+        .add("not_ip_address", "192.0.2.1")
+        .add("not_session_id", "s1")
 }
 
 fn export_query() -> EventQuery {

@@ -61,7 +61,11 @@ fn a_project_starts_with_fifteen_built_in_rules(database: DatabaseKind) {
         assert_eq!(rule["type"], "builtin");
         assert_eq!(rule["builtin_id"], builtin);
         assert_eq!(rule["behavior"], "replace");
-        assert_eq!(rule["enabled"], json!(!["ipv4", "ipv6", "uk_nino", "br_cpf", "in_aadhaar", "in_pan"].contains(&builtin)), "{builtin}");
+        assert_eq!(
+            rule["enabled"],
+            json!(!["ipv4", "ipv6", "uk_nino", "br_cpf", "in_aadhaar", "in_pan"].contains(&builtin)),
+            "{builtin}"
+        );
         assert!(
             rule["name"].as_str().is_some_and(|name| !name.is_empty()),
             "{rule}"

@@ -18,6 +18,7 @@ from ..types import (
     FeedPage,
     IngestResult,
     Interval,
+    OneOrMore,
     Proof,
     Time,
 )
@@ -54,21 +55,34 @@ class AsyncEvents:
     async def query(
         self,
         *,
-        tenant_id: Optional[str] = None,
-        actor_id: Optional[str] = None,
-        actor_type: Optional[ActorType] = None,
-        action: Optional[str] = None,
-        category: Optional[Category] = None,
-        target_id: Optional[str] = None,
-        target_type: Optional[str] = None,
-        ip_address: Optional[str] = None,
-        session_id: Optional[str] = None,
+        tenant_id: Optional[OneOrMore[str]] = None,
+        actor_id: Optional[OneOrMore[str]] = None,
+        actor_type: Optional[OneOrMore[ActorType]] = None,
+        action: Optional[OneOrMore[str]] = None,
+        category: Optional[OneOrMore[Category]] = None,
+        target_id: Optional[OneOrMore[str]] = None,
+        target_type: Optional[OneOrMore[str]] = None,
+        ip_address: Optional[OneOrMore[str]] = None,
+        session_id: Optional[OneOrMore[str]] = None,
+        not_tenant_id: Optional[OneOrMore[str]] = None,
+        not_actor_id: Optional[OneOrMore[str]] = None,
+        not_actor_type: Optional[OneOrMore[ActorType]] = None,
+        not_action: Optional[OneOrMore[str]] = None,
+        not_category: Optional[OneOrMore[Category]] = None,
+        not_target_id: Optional[OneOrMore[str]] = None,
+        not_target_type: Optional[OneOrMore[str]] = None,
+        not_ip_address: Optional[OneOrMore[str]] = None,
+        not_session_id: Optional[OneOrMore[str]] = None,
         start_date: Optional[Time] = None,
         end_date: Optional[Time] = None,
         search: Optional[str] = None,
         limit: Optional[int] = None,
     ) -> AsyncIterator[Event]:
-        """All events that match every given filter, newest first, page by page. ``limit`` is the size of a page (1 to 200)."""
+        """All events that match every given filter, newest first, page by page. ``limit`` is the size of a page (1 to 200).
+
+        Several values of a field are alternatives: ``actor_id=["user_1", "user_2"]``. ``not_…`` excludes:
+        ``not_tenant_id="audit-server"`` leaves out the service's own events.
+        """
         params: Params = {
             "tenant_id": tenant_id,
             "actor_id": actor_id,
@@ -79,6 +93,15 @@ class AsyncEvents:
             "target_type": target_type,
             "ip_address": ip_address,
             "session_id": session_id,
+            "not_tenant_id": not_tenant_id,
+            "not_actor_id": not_actor_id,
+            "not_actor_type": not_actor_type,
+            "not_action": not_action,
+            "not_category": not_category,
+            "not_target_id": not_target_id,
+            "not_target_type": not_target_type,
+            "not_ip_address": not_ip_address,
+            "not_session_id": not_session_id,
             "start_date": start_date,
             "end_date": end_date,
             "search": search,
