@@ -106,7 +106,7 @@ fn exclusions(field: EventField) -> impl Iterator<Item = &'static str> {
 }
 
 /// The parameters of queries that are no filter by the value of a field.
-const OTHER_PARAMETERS: [&str; 9] = [
+const OTHER_PARAMETERS: [&str; 10] = [
     "after",
     "cursor",
     "end_date",
@@ -114,6 +114,7 @@ const OTHER_PARAMETERS: [&str; 9] = [
     "format",
     "limit",
     "project_id",
+    "search_mode",
     "start_date",
     "wait",
 ];

@@ -28,7 +28,13 @@ FEED_FILTERS: Dict[str, Any] = {
     "session_id": "s1",
 }
 FEED_FILTERS.update({f"not_{name}": [value, "other"] for name, value in FEED_FILTERS.items()})
-FILTERS: Dict[str, Any] = {**FEED_FILTERS, "start_date": "2026-01-01", "end_date": "2026-01-02", "search": "words"}
+FILTERS: Dict[str, Any] = {
+    **FEED_FILTERS,
+    "start_date": "2026-01-01",
+    "end_date": "2026-01-02",
+    "search": "words",
+    "search_mode": "prefix",
+}
 
 
 @pytest.fixture

@@ -97,8 +97,10 @@ test("a row is checked and has the key and the time of its event", () => {
   const row = outboxRow(event(1));
   const { tenant_id, idempotency_key, occurred_at } = JSON.parse(row.event) as NewEvent;
   assert.deepEqual([row.tenant_id, row.idempotency_key, typeof occurred_at], [tenant_id, idempotency_key, "string"]);
-  assert.throws(() => outboxRow({ ...event(1), action: "Bad" }), { name: "InvalidEventError", message: /action is/ });
-  assert.throws(() => outboxRow({ ...event(1), metadata: { n: 1n } } as unknown as NewEvent), { name: "InvalidEventError" });
+  assert.throws(() => outboxRow({ ...event(1), action: "Bad" }), { name: "InvalidEventError", message: /action: must/ });
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+  assert.throws(() => outboxRow({ ...event(1), metadata: circular } as unknown as NewEvent), { name: "InvalidEventError" });
   assert.throws(() => relay(pool, { apiKey: undefined }), /apiKey is missing/);
 });
 

@@ -32,7 +32,7 @@ const FEED_FILTERS = {
   not_ip_address: "192.0.2.1",
   not_session_id: "s1",
 } as const;
-const FILTERS = { ...FEED_FILTERS, ...DATES, search: "words" };
+const FILTERS = { ...FEED_FILTERS, ...DATES, search: "words", search_mode: "prefix" } as const;
 
 async function count(entries: AsyncIterable<unknown>): Promise<number> {
   let found = 0;

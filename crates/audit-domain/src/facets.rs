@@ -182,7 +182,7 @@ impl<'a> Facets<'a> {
     }
 
     /// The texts that full-text search looks at.
-    pub fn searched_texts(&self) -> impl Iterator<Item = &str> + Clone {
+    pub fn searched_texts(&self) -> impl Iterator<Item = &str> {
         SearchedText::ALL
             .iter()
             .filter_map(|text| self.searched_text(*text))

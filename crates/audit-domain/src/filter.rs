@@ -1,7 +1,7 @@
 //! Filters: which events a query selects.
 
 use crate::{
-    Condition, DamagedEvent, EventField, Facet, Facets, Search, SearchedText, StoredEvent, Timestamp,
+    Condition, DamagedEvent, EventField, Extent, Facet, Facets, Search, SearchedText, StoredEvent, Timestamp,
     ValuePattern, ViewerTier, Violations, canonical,
 };
 use serde_json::{Map, Value, json};
@@ -103,7 +103,7 @@ impl EventFilter {
             search
                 .words()
                 .iter()
-                .map(|word| json!([word.text, word.is_prefix]))
+                .map(|word| json!([word.text, word.extent == Extent::Prefix]))
                 .collect::<Vec<_>>()
         });
         canonical::to_string(&json!([

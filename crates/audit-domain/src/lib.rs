@@ -54,7 +54,7 @@ mod key_limits;
 mod log_name;
 mod month;
 mod record;
-pub mod search;
+mod search;
 mod service_event;
 mod tier;
 mod time;
@@ -85,7 +85,7 @@ pub use key_limits::{KeyLimits, KeyScope, KeyScopes, Network, NetworkError, Wide
 pub use log_name::LogName;
 pub use month::{IdempotencyWindow, Month};
 pub use record::{DamagedEvent, HashedRecord, Record, Stamp, StoredEvent};
-pub use search::{Search, SearchWord};
+pub use search::{Extent, FoldedText, Lookup, Search, SearchMode, SearchWord, Word, Words};
 pub use service_event::{
     SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_event, resembles_service_event,
 };

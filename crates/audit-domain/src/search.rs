@@ -1,61 +1,82 @@
 //! Words of search. They are cut here, in one place, so that every database finds the same events.
 
+mod words;
+
 use crate::Violations;
-use std::borrow::Cow;
+use words::first_chars;
+pub use words::{FoldedText, Word, Words};
 
-/// The words of a text: runs of letters and digits of any script, lower-cased and without combining marks. The words of a
-/// lower-cased text are the same.
-pub fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    text.split(is_separator)
-        .map(lower_cased)
-        .filter(|word| !word.is_empty())
-}
-
-fn is_separator(character: char) -> bool {
-    !character.is_alphanumeric() && !is_combining_mark(character)
-}
-
-/// The block Combining Diacritical Marks of Unicode. Such a mark belongs to the letter before it: the small letter of `İ` is
-/// `i` with the mark U+0307.
-const fn is_combining_mark(character: char) -> bool {
-    matches!(character, '\u{300}'..='\u{36f}')
-}
-
-fn lower_cased(word: &str) -> Cow<'_, str> {
-    match word
-        .bytes()
-        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-    {
-        true => Cow::Borrowed(word),
-        // By character: the small letter must not depend on what follows, which a prefix does not know.
-        false => Cow::Owned(
-            word.chars()
-                .flat_map(char::to_lowercase)
-                .filter_map(as_searched)
-                .collect(),
-        ),
+crate::words! {
+    /// How the last word of a search is compared.
+    pub enum SearchMode {
+        /// As the other words.
+        Words = "words",
+        /// As a prefix: it is still being typed.
+        Prefix = "prefix",
     }
 }
 
-const fn as_searched(letter: char) -> Option<char> {
-    match letter {
-        // The form at the end of a word.
-        'ς' => Some('σ'),
-        mark if is_combining_mark(mark) => None,
-        letter => Some(letter),
-    }
+/// How much of a word of a text a word of a search must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The whole word.
+    Whole,
+    /// Its beginning, or the whole word.
+    Prefix,
+    /// Any part of it: the word is of a script without spaces between words.
+    Part,
 }
 
 /// One word of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchWord {
-    /// The word, lower-cased.
+    /// The word, folded.
     pub text: String,
-    /// Whether a word that merely begins like this matches as well.
+    /// How much of a word of a text it must be.
+    pub extent: Extent,
+}
+
+impl SearchWord {
+    /// Whether a word of a text is what is searched for.
+    fn finds(&self, word: Word<'_>) -> bool {
+        let wanted = self.text.as_str();
+        match self.extent {
+            Extent::Whole => word.text == wanted,
+            Extent::Prefix => word.text.starts_with(wanted),
+            Extent::Part => word.is_unspaced && word.text.contains(wanted),
+        }
+    }
+
+    /// What an index must have for a text with this word. See [`Word::keys`].
+    fn lookups(&self) -> Vec<Lookup<'_>> {
+        let text = self.text.as_str();
+        if self.extent != Extent::Part {
+            let is_prefix = self.extent == Extent::Prefix;
+            return vec![Lookup { key: text, is_prefix }];
+        }
+        let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
+        // Pairs that do not overlap, but for the last: the others follow from the text itself, with which candidates are compared.
+        let last = starts.len().saturating_sub(2);
+        let pairs = (0..last).step_by(2).chain([last]);
+        pairs
+            .map(|pair| Lookup {
+                key: first_chars(&text[starts[pair]..], 2),
+                is_prefix: starts.len() == 1,
+            })
+            .collect()
+    }
+}
+
+/// A key that an index must have for a text, or the beginning of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lookup<'a> {
+    /// The key. See [`Word::keys`].
+    pub key: &'a str,
+    /// Whether a key that merely begins like this will do.
     pub is_prefix: bool,
 }
 
-/// A full-text search: every word must be a word of the action, the actor's name or the target's name.
+/// A full-text search: every word must be found in the action, the actor's name or the target's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search(Vec<SearchWord>);
 
@@ -72,24 +93,38 @@ impl Search {
     /// # Errors
     /// When the text has no word, or too many, or is too long.
     pub fn parse(text: &str) -> Result<Self, Violations> {
+        Self::parse_in(SearchMode::Words, text)
+    }
+
+    /// Reads a search text in a mode.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_in(mode: SearchMode, text: &str) -> Result<Self, Violations> {
         let refuse = |message: String| Err(Violations::one("search", message));
         if text.chars().count() > Self::CHARS_MAX {
             return refuse(format!("must have at most {} characters", Self::CHARS_MAX));
         }
+        let folded = FoldedText::new(text);
+        let mut words = folded.words();
         let mut found = Vec::new();
-        for piece in text.split_inclusive(is_separator) {
-            let is_prefix = piece.ends_with('*');
-            for text in words(piece) {
-                let text = text.into_owned();
-                let word = SearchWord { text, is_prefix };
-                if !found.contains(&word) {
-                    found.push(word);
-                }
+        while let Some(word) = words.next() {
+            let is_last = || words.clone().next().is_none();
+            let is_prefix = words.rest.starts_with('*') || mode == SearchMode::Prefix && is_last();
+            let extent = match word.is_unspaced {
+                true => Extent::Part,
+                false if is_prefix => Extent::Prefix,
+                false => Extent::Whole,
+            };
+            let text = word.text.to_owned();
+            let word = SearchWord { text, extent };
+            if !found.contains(&word) {
+                found.push(word);
             }
         }
-        if found.iter().filter(|word| word.is_prefix).count() > Self::PREFIX_WORDS_MAX {
+        if found.iter().filter(|word| word.extent == Extent::Prefix).count() > Self::PREFIX_WORDS_MAX {
             return refuse(format!(
-                "must have at most {} words with a *",
+                "must have at most {} words with a *, the last word among them if search_mode is prefix",
                 Self::PREFIX_WORDS_MAX
             ));
         }
@@ -108,19 +143,38 @@ impl Search {
     }
 
     /// Whether every word is found among the words of `texts`.
-    pub fn matches<'a>(&self, texts: impl Iterator<Item = &'a str> + Clone) -> bool {
+    pub fn matches<'a>(&self, texts: impl Iterator<Item = &'a str>) -> bool {
+        let texts: Vec<FoldedText<'a>> = texts.map(FoldedText::new).collect();
         self.0.iter().all(|wanted| {
-            texts.clone().flat_map(words).any(|word| match wanted.is_prefix {
-                true => word.starts_with(&wanted.text),
-                false => word == wanted.text,
-            })
+            texts
+                .iter()
+                .flat_map(FoldedText::words)
+                .any(|word| wanted.finds(word))
         })
+    }
+
+    /// What an index must have for every text that matches, [`Self::WORDS_MAX`] look-ups at most, of which
+    /// [`Self::PREFIX_WORDS_MAX`] are of prefixes; and whether a text for which it has all of them matches.
+    pub fn lookups(&self) -> (Vec<Lookup<'_>>, bool) {
+        let of_words: Vec<Vec<Lookup<'_>>> = self.0.iter().map(SearchWord::lookups).collect();
+        let is_exact = of_words.iter().all(|lookups| lookups.len() == 1);
+        let first = of_words.iter().filter_map(|lookups| lookups.first());
+        let further = of_words.iter().flat_map(|lookups| lookups.iter().skip(1));
+        let all = first.chain(further).copied();
+        let (prefixes, keys): (Vec<_>, Vec<_>) = all.partition(|lookup| lookup.is_prefix);
+        let is_exact = is_exact && prefixes.len() <= Self::PREFIX_WORDS_MAX;
+        // A single unspaced character is a prefix of keys, too: those beyond the limit are only looked for in the candidates.
+        let prefixes = prefixes.into_iter().take(Self::PREFIX_WORDS_MAX);
+        let lookups = prefixes.chain(keys).take(Self::WORDS_MAX).collect();
+        (lookups, is_exact)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+    use proptest::prelude::*;
 
     fn found(search: &str, texts: &[&str]) -> bool {
         Search::parse(search).unwrap().matches(texts.iter().copied())
@@ -146,20 +200,125 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_lower_cased_text_are_the_same() {
-        for text in ["İSTANBUL", "ΣΊΣΥΦΟΣ", "Cafe\u{301} Zürich", "\u{301}", "ǅ ẞ ﬃ Ω"] {
-            let lower = text.to_lowercase();
+    fn a_name_is_found_as_people_type_it() {
+        for (text, search) in [
+            ("Jose\u{301}", "José"),
+            ("José", "Jose\u{301}"),
+            ("Café Müller & López", "cafe muller lopez"),
+            ("cafe muller lopez", "CAFÉ Müller Lo\u{301}pez"),
+            (
+                "Straße Æsir Œuvre Øre Łódź Đorđe Þór",
+                "strasse aesir oeuvre ore lodz dorde thor",
+            ),
+            ("STRASSE", "straße"),
+            ("İstanbul Iğdır", "istanbul igdir"),
+            ("ΣΊΣΥΦΟΣ", "σισυφος"),
+            ("Τσίπρας", "ΤΣΙΠΡΑΣ"),
+            ("Алексей", "алексе\u{438}\u{306}"),
+            ("Алексе\u{438}\u{306}", "АЛЕКСЕЙ"),
+            ("Фёдор", "федор"),
+            ("Ｊａｎｅ　Ｄｏｅ ４２", "jane doe 42"),
+            ("ﬁnal", "final"),
+            ("so\u{ad}ft\u{200b}ware", "software"),
+            ("한국", "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}"),
+            ("ガス", "ｶﾞｽ"),
+            ("か\u{3099}く", "がく"),
+            ("田中太郎", "太郎"),
+            ("田中太郎", "中太郎"),
+            ("田中太郎", "中"),
+            ("田中太郎", "郎*"),
+            ("김철수", "철수"),
+            ("2026年3月5日 第3四半期", "2026年3月5日 3月 四半"),
+            ("ภาษาไทยง่าย", "ไทย"),
+            ("ສະບາຍດີ", "ບາຍ"),
+            ("ភាសាខ្មែរ", "ខ្មែរ"),
+            ("မြန်မာစာ", "မာစာ"),
+            ("サーバー", "バー"),
+            ("कर्म", "कर्म"),
+            ("राम कुमार", "कुमार राम"),
+            ("שלום", "שלום"),
+        ] {
+            assert!(found(search, &[text]), "{search} in {text}");
+        }
+    }
+
+    #[test]
+    fn other_letters_are_other_words() {
+        for (text, search) in [
+            ("कर्म", "कर"),
+            ("कर्म", "क"),
+            ("कि", "की"),
+            ("Алексей", "Алексеи"),
+            ("がく", "か"),
+            ("がく", "か\u{3099}\u{3099}"),
+            ("철수", "처"),
+            ("田中 太郎", "中太"),
+            ("東京 京都", "東京都"),
+            ("Müller", "Mueller"),
+            ("ひらがな", "ヒラ"),
+            ("taro田中", "tar"),
+        ] {
+            assert!(!found(search, &[text]), "{search} in {text}");
+        }
+    }
+
+    #[test]
+    fn folding_keeps_what_is_folded_for_every_character() {
+        let folded = |text: &str| {
+            let folded = FoldedText::new(text);
+            folded
+                .words()
+                .map(|word| word.text.to_owned())
+                .collect::<Vec<_>>()
+        };
+        // The planes beyond have only Han.
+        for character in ('\0'..='\u{1ffff}').filter(|character| character.is_alphanumeric()) {
+            let text = character.to_string();
+            let once = folded(&text);
+            assert_eq!(folded(&once.join(" ")), once, "U+{:04X}", u32::from(character));
             assert_eq!(
-                words(text).collect::<Vec<_>>(),
-                words(&lower).collect::<Vec<_>>(),
-                "{text}"
+                folded(&text.to_lowercase()),
+                once,
+                "U+{:04X}",
+                u32::from(character)
             );
         }
-        let texts = ["İstanbul", "ΣΊΣΥΦΟΣ", "cafe\u{301}s"];
-        for search in ["istanbul", "i\u{307}stan*", "σίσυφος", "ΣΊΣ* cafes"] {
-            assert!(found(search, &texts), "{search}");
+    }
+
+    #[test]
+    fn the_last_word_is_a_prefix_where_the_mode_says_so() {
+        let found = |search: &str, text: &str| {
+            let search = Search::parse_in(SearchMode::Prefix, search).unwrap();
+            search.matches([text].into_iter())
+        };
+        for search in [
+            "al",
+            "ALI",
+            "bob alice",
+            "alice b",
+            "al* b",
+            "alice bo.",
+            "ali*",
+            "bob al bob",
+        ] {
+            assert_eq!(found(search, "Alice Bob"), search != "bob al bob", "{search}");
         }
-        assert!(Search::parse("\u{301}").is_err());
+        for search in ["lice", "al bob", "alicex", "b alice"] {
+            assert!(!found(search, "Alice Bob"), "{search}");
+        }
+        assert!(found("中", "田中") && found("josé m", "Jose Mú"));
+        assert!(Search::parse_in(SearchMode::Prefix, "a* b").is_ok());
+        assert!(Search::parse_in(SearchMode::Prefix, "a* b* c").is_err());
+        assert!(Search::parse("a* b* c").is_ok());
+    }
+
+    #[test]
+    fn a_mark_alone_is_no_word() {
+        for text in [
+            "\u{301}", "\u{93f}", "\u{e48}", "\u{3099}", "\u{fe0f}", "\u{200d}",
+        ] {
+            assert!(Search::parse(text).is_err(), "{}", text.escape_unicode());
+        }
     }
 
     #[test]
@@ -175,7 +334,54 @@ mod tests {
         );
         assert!(Search::parse("a* b*").is_ok());
         assert!(Search::parse("a* b* c*").is_err());
+        let hindi = "क्षमा प्रार्थना विद्यार्थी कर्म धर्म स्त्री श्रीमती ज्ञान द्वितीय";
+        assert_eq!(Search::parse(hindi).map(|search| search.words().len()), Ok(9));
         assert!(Search::parse(&"é".repeat(256)).is_ok());
         assert!(Search::parse(&"é".repeat(257)).is_err());
+    }
+
+    /// Texts and searches of few characters of many kinds, so that searches find texts.
+    fn any_text() -> impl Strategy<Value = String> {
+        proptest::string::string_regex("[abé中国年ไท่かが\u{3099}\u{301}\u{94d}कि한1ー .*]{0,12}")
+            .expect("a pattern")
+    }
+
+    proptest! {
+        #[test]
+        fn an_index_finds_the_texts_that_match(
+            texts in proptest::collection::vec(any_text(), 1..4),
+            search in any_text(),
+        ) {
+            let Ok(search) = Search::parse(&search) else {
+                return Ok(());
+            };
+            let folded: Vec<_> = texts.iter().map(|text| FoldedText::new(text)).collect();
+            let keys: Vec<&str> = folded.iter().flat_map(FoldedText::words).flat_map(Word::keys).collect();
+            let has = |lookup: &Lookup<'_>| keys.iter().any(|key| match lookup.is_prefix {
+                true => key.starts_with(lookup.key),
+                false => *key == lookup.key,
+            });
+            let (lookups, is_exact) = search.lookups();
+            let is_selected = lookups.iter().all(has);
+            let is_match = search.matches(texts.iter().map(String::as_str));
+            prop_assert!(is_selected || !is_match, "{:?} {:?}", lookups, keys);
+            prop_assert!(!is_exact || is_selected == is_match, "{:?} {:?}", lookups, keys);
+            prop_assert!(!lookups.is_empty() && lookups.len() <= Search::WORDS_MAX);
+            let prefixes = lookups.iter().filter(|lookup| lookup.is_prefix).count();
+            prop_assert!(prefixes <= Search::PREFIX_WORDS_MAX);
+        }
+
+        #[test]
+        fn the_normal_form_and_the_case_of_a_text_change_no_word(text in any_text()) {
+            let words = |text: &str| {
+                let folded = FoldedText::new(text);
+                folded.words().map(|word| word.text.to_owned()).collect::<Vec<_>>()
+            };
+            let decomposed: String = DecomposingNormalizerBorrowed::new_nfd().normalize_iter(text.chars()).collect();
+            let composed: String = ComposingNormalizerBorrowed::new_nfc().normalize_iter(text.chars()).collect();
+            for other in [decomposed, composed, text.to_lowercase(), text.to_uppercase()] {
+                prop_assert_eq!(words(&other), words(&text));
+            }
+        }
     }
 }

@@ -222,15 +222,12 @@ fn a_refused_request_changes_nothing(database: DatabaseKind) {
         .send()
         .expect_error(403, "forbidden");
     assert_eq!(organization.project().count(), 0);
-    assert_eq!(
-        organization
-            .project()
-            .get("/redaction/rules")
-            .send()
-            .list("rules")
-            .len(),
-        8
-    );
+    let rules = organization
+        .project()
+        .get("/redaction/rules")
+        .send()
+        .list("rules");
+    assert!(rules.iter().all(|rule| rule["type"] == "builtin"), "{rules:?}");
 }
 
 fn a_credential_is_judged_before_the_body(database: DatabaseKind) {

@@ -2,7 +2,7 @@
 
 use crate::{seeds, text};
 use audit_auth::{Credential, KeyKind, KeyText, ViewerSecret, viewer_token};
-use audit_domain::{ActionGlob, CursorKey, Environment, Search, Timestamp, ValuePattern, search};
+use audit_domain::{ActionGlob, CursorKey, Environment, FoldedText, Search, Timestamp, ValuePattern};
 
 const CURSORS: CursorKey = CursorKey::new([5; 32]);
 const SCOPE: &str = "events of a project";
@@ -90,7 +90,8 @@ pub fn filter(bytes: &[u8]) -> bool {
     }
     if let Ok(search) = Search::parse(pattern) {
         assert!(!search.words().is_empty());
-        let words: Vec<_> = search::words(pattern).collect();
+        let folded = FoldedText::new(pattern);
+        let words: Vec<&str> = folded.words().map(|word| word.text).collect();
         let joined = words.join(" ");
         assert!(
             search.matches([joined.as_str()].into_iter()),
@@ -137,6 +138,7 @@ pub fn filter_seeds() -> Vec<Vec<u8>> {
         "jane upd*\nJane was updated",
         "user.created\nuser.created",
         "İ\n",
+        "か\u{3099}く कर्म ﬁ\n",
     ])
 }
 

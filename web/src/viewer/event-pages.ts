@@ -70,8 +70,13 @@ export class EventPages {
   }
 
   private async readNext(): Promise<void> {
-    const cursor = this.next;
-    const page = await this.read(cursor);
+    let cursor = this.next;
+    let page = await this.read(cursor);
+    // Few of many events match: the service ends a page before it has found one.
+    while (page.events.length === 0 && page.has_more) {
+      cursor = page.cursor;
+      page = await this.read(cursor);
+    }
     this.isStarted = true;
     this.next = page.has_more ? page.cursor : null;
     const last = page.events.at(-1);

@@ -39,7 +39,9 @@ export function isEmpty(filter: Filter): boolean {
 
 /** The filter as parameters of `GET /events`, `/events/summary` and `/events/export`. */
 export function toParameters(filter: Filter): Parameters {
-  return cleaned(filter);
+  const parameters = cleaned(filter);
+  // People type the beginning of a word and look whether it is found.
+  return parameters.search === undefined ? parameters : { ...parameters, search_mode: "prefix" };
 }
 
 /** The parameters that the feed takes: it has neither words nor dates. */

@@ -20,6 +20,7 @@ fn query() -> EventQuery {
         .start_date("2026-01-01")
         .end_date("2026-01-02")
         .search("words")
+        .set("search_mode", "prefix")
 }
 
 /// Every filter of the feed.
@@ -55,6 +56,7 @@ fn export_query() -> EventQuery {
         .start_date("2026-01-01")
         .end_date("2026-01-02")
         .search("words")
+        .set("search_mode", "prefix")
 }
 
 /// All entries of a list.

@@ -2,16 +2,20 @@
 
 use crate::input::Fielded;
 use crate::parameters::{read_time, take};
-use crate::schema::{ADDITIVE, ActionFilterText, AnyTime, SearchText, Text, Word, absent_not_null};
+use crate::schema::{ADDITIVE, ActionFilterText, AnyTime, SearchText, Text, Word, absent_not_null, words_of};
 use audit_domain::{
-    ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, Search, ValuePattern,
-    limits,
+    ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, Search, SearchMode,
+    ValuePattern, limits,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, json};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Display;
+
+words_of! {
+    SearchMode: "SearchMode", as_str, "How the last word of a search is compared.";
+}
 
 /// Which events, whenever they occurred: a condition on each facet, of two parameters.
 pub(super) struct FilterQuery;
@@ -104,9 +108,14 @@ pub(super) struct HistoryQuery {
     #[schemars(example = &"2026-01-15T23:59:59.999Z")]
     end_date: Option<AnyTime>,
     /// Words, all of which must be words of the action, the actor's name or the target's name; a word with a `*` behind
-    /// it must begin one. At least one letter or digit, at most 16 different words, 2 of them with a `*`.
+    /// it must begin one, and a word in a script without spaces be any part of one. Case, width, and accents of Latin, Greek
+    /// and Cyrillic letters do not count. At least one letter or digit, at most 16 different words, 2 of them with a `*`.
     #[schemars(example = &"jane upd*")]
     search: Option<SearchText>,
+    /// With `prefix` the last word of `search` is compared as if a `*` were behind it: for a text that is still being typed. By
+    /// default `words`.
+    #[schemars(extend("x-additive" = true), example = &"prefix")]
+    search_mode: Option<Word<SearchMode>>,
 }
 
 type IdText = Text<1, { limits::ID_CHARS_MAX }>;
@@ -173,11 +182,13 @@ impl Fielded for HistoryQuery {
 
     fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
         let EventFilter { conditions, .. } = FilterQuery::read(fields)?;
+        let mode = fields.optional_parsed("search_mode");
+        let mode = mode.unwrap_or(SearchMode::Words);
         Some(EventFilter {
             conditions,
             start: read_time(fields, "start_date", Bound::Start),
             end: read_time(fields, "end_date", Bound::End),
-            search: read_search(fields),
+            search: read_search(fields, mode),
         })
     }
 
@@ -186,7 +197,7 @@ impl Fielded for HistoryQuery {
     }
 }
 
-fn read_search(fields: &mut Fields<'_>) -> Option<Search> {
+fn read_search(fields: &mut Fields<'_>, mode: SearchMode) -> Option<Search> {
     let text = fields.optional_text("search", 0, usize::MAX)?;
-    take(fields, Search::parse(&text))
+    take(fields, Search::parse_in(mode, &text))
 }

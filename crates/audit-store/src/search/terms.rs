@@ -52,7 +52,7 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
     }
     let mut found = QueryTerms {
         terms: word_terms(query),
-        inexact: long_words(query.filter).then_some("search"),
+        inexact: selects_too_many(query.filter).then_some("search"),
     };
     for (facet, condition) in &query.filter.conditions {
         if !add_condition_terms(session, query.ledger_id, (*facet, condition), &mut found)? {
@@ -62,18 +62,21 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
     Ok(add_tier_terms(session, query, &mut found)?.then_some(found))
 }
 
-/// Whether the search has a word whose token other words share, because it is truncated.
-fn long_words(filter: &EventFilter) -> bool {
-    let mut words = filter.search.iter().flat_map(|search| search.words());
-    words.any(shares_its_token)
+/// Whether events that do not match the search can have what it looks up: not every key is looked up, or other words share the token of
+/// a truncated one.
+fn selects_too_many(filter: &EventFilter) -> bool {
+    filter.search.as_ref().is_some_and(|search| {
+        let (_, is_exact) = search.lookups();
+        !is_exact || search.words().iter().any(shares_its_token)
+    })
 }
 
 /// The terms of the words of a search.
 fn word_terms(query: &Selected<'_>) -> Vec<Term> {
     let visible = visible_texts(query.tier);
-    let words = query.filter.search.iter().flat_map(|search| search.words());
-    words
-        .map(|word| searched(query.ledger_id.0, word, &visible))
+    let lookups = query.filter.search.iter().flat_map(|search| search.lookups().0);
+    lookups
+        .map(|lookup| searched(query.ledger_id.0, lookup, &visible))
         .collect()
 }
 

@@ -6,19 +6,21 @@
 //! ```text
 //! token of a ledger      = number of digits ('a' for 1), ledger in base 64
 //! token of a field value = token of the ledger, letter of the field, 64 bits of hash over letter, ledger and value in base 64
-//! token of a search word = token of the ledger, letter of the text, the word itself, because queries search for prefixes
+//! token of a search word = token of the ledger, letter of the text, the key itself, because queries search for prefixes
 //! ```
 //!
-//! The tokens of ledgers order like their numbers, and none is a prefix of another one. New ledgers have the highest numbers, so
-//! the range of an older segment's tokens excludes them. Tokens find candidates; [`audit_domain::EventFilter::matches`] decides.
+//! [`Word::keys`] says which keys a word has. The tokens of ledgers order like their numbers, and none is a prefix of another one. New
+//! ledgers have the highest numbers, so the range of an older segment's tokens excludes them. Tokens find candidates;
+//! [`audit_domain::EventFilter::matches`] decides.
 
-use audit_domain::search::words;
-use audit_domain::{Category, Facet, Facets, SearchWord, SearchedText, TopField};
+use audit_domain::{
+    Category, Extent, Facet, Facets, FoldedText, Lookup, SearchWord, SearchedText, TopField, Word,
+};
 use audit_index::Term;
 use sha2::{Digest, Sha256};
 
 /// Raise it when the tokens of an event change: an index with other tokens is then rebuilt.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// The tokens of an event.
 #[derive(Clone, Debug)]
@@ -141,9 +143,10 @@ pub(crate) fn ledger_of(token: &[u8]) -> Option<i64> {
 /// Whether longer words can have the token of a word of a search without matching it.
 pub(crate) fn shares_its_token(word: &SearchWord) -> bool {
     let chars = word.text.chars().count();
-    match word.is_prefix {
-        true => chars > WORD_CHARS_MAX,
-        false => chars >= WORD_CHARS_MAX,
+    match word.extent {
+        Extent::Prefix => chars > WORD_CHARS_MAX,
+        Extent::Whole => chars >= WORD_CHARS_MAX,
+        Extent::Part => false, // Its keys have two characters.
     }
 }
 
@@ -208,15 +211,15 @@ pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Face
         }
         push_token(text, kind, ledger_id, value);
     }
-    let mut distinct = Vec::new();
     for searched in SearchedText::ALL {
-        distinct.clear();
-        distinct.extend(facets.searched_text(*searched).into_iter().flat_map(words));
-        distinct.sort_unstable();
-        distinct.dedup();
-        for word in &distinct {
+        let folded = facets.searched_text(*searched).map(FoldedText::new);
+        let words = folded.iter().flat_map(FoldedText::words);
+        let mut keys: Vec<&str> = words.flat_map(Word::keys).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for key in keys {
             text.push(' ');
-            push_word_token(text, *searched, ledger_id, word);
+            push_word_token(text, *searched, ledger_id, key);
         }
     }
 }
@@ -239,13 +242,13 @@ pub(crate) fn any_of<'a>(kind: Kind, ledger_id: i64, values: impl Iterator<Item 
     )
 }
 
-/// A word of a search, in one of the texts that the reader sees.
-pub(crate) fn searched(ledger_id: i64, word: &SearchWord, visible: &[SearchedText]) -> Term {
+/// What a search looks up, in one of the texts that the reader sees.
+pub(crate) fn searched(ledger_id: i64, lookup: Lookup<'_>, visible: &[SearchedText]) -> Term {
     let tokens = visible
         .iter()
-        .map(|searched| word_token(*searched, ledger_id, &word.text))
+        .map(|searched| word_token(*searched, ledger_id, lookup.key))
         .collect();
-    if word.is_prefix {
+    if lookup.is_prefix {
         Term::Prefix(tokens)
     } else {
         Term::AnyOf(tokens)
@@ -296,7 +299,7 @@ mod tests {
     #[test]
     fn every_facet_has_its_tokens() {
         let mut full = Facets::default()
-            .with_text(SearchedText::ActorName, "n")
+            .with_text(SearchedText::ActorName, "N\u{303} 田中太郎")
             .with_text(SearchedText::TargetName, "m");
         for facet in Facet::ALL {
             full = full.with(
@@ -310,9 +313,9 @@ mod tests {
         }
         let mut tokens = String::new();
         push_facet_tokens(&mut tokens, 37, &full);
-        let version_4 = "a_t49ZiCBTYwuu a_aAs2mo7fTnq7 a_b8G15stPjCS4 a_x8Fqrg-wbasZ a_c3BnVPzOKC1p a_o04HOK49r4Nm \
-            a_q770Z7ksipM9 a_i7XVROpvumAw a_s0OgZCq6Cs41 a_p2ORmGklw6bE a_wa a_wb a_nn a_mm";
-        assert_eq!((VERSION, tokens.as_str()), (4, version_4));
+        let version_5 = "a_t49ZiCBTYwuu a_aAs2mo7fTnq7 a_b8G15stPjCS4 a_x8Fqrg-wbasZ a_c3BnVPzOKC1p a_o04HOK49r4Nm \
+            a_q770Z7ksipM9 a_i7XVROpvumAw a_s0OgZCq6Cs41 a_p2ORmGklw6bE a_wa a_wb a_nn a_n中太 a_n太郎 a_n田中 a_n郎 a_mm";
+        assert_eq!((VERSION, tokens.as_str()), (5, version_5));
     }
 
     #[test]

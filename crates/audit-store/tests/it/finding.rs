@@ -17,7 +17,15 @@ const ACTIONS: [&str; 5] = [
     "auth.failed_twice",
     "user.deleted",
 ];
-const NAMES: [&str; 4] = ["Alice O'Neil", "Bob", "alice-bob Ärzte", ""];
+const NAMES: [&str; 7] = [
+    "Alice O'Neil",
+    "Bob",
+    "alice-bob Ärzte",
+    "",
+    "Jose\u{301} 田中太郎",
+    "太田中 कर्म",
+    "ภาษาไทย 김철수",
+];
 
 pub(crate) fn any_event() -> impl Strategy<Value = Value> {
     let ids = (0..3_u8, 0..3_u8, 0..3_u8, 0..ACTIONS.len(), 0..NAMES.len());
@@ -57,7 +65,8 @@ pub(crate) fn any_filter() -> impl Strategy<Value = EventFilter> {
     .prop_map(|patterns| patterns.map(|(any_of, none_of)| Condition { any_of, none_of }));
     let search = prop_oneof![
         3 => Just(None),
-        1 => proptest::sample::select(&["alice", "ALI*", "bob alice", "ärz*", "updated", "failed", "neil", "unknown", "t*"][..])
+        1 => proptest::sample::select(&["alice", "ALI*", "bob alice", "ärz*", "updated", "failed", "neil", "unknown", "t*", "jose", "太郎",
+            "田中", "田中太郎", "中", "太 田 郎", "कर", "कर्म", "ไทย", "철수"][..])
             .prop_map(|text| Some(Search::parse(text).expect("a valid search")))
     ];
     // Of every facet: numbers of values, some of which events have, that are demanded and excluded.

@@ -18,7 +18,9 @@ fn project(database: DatabaseKind) -> (Client, String) {
 
 on_both_databases! {
     words_of_action_and_names_are_found_in_any_case,
+    names_are_found_as_people_type_them,
     a_star_ends_the_beginning_of_a_word,
+    the_last_word_is_a_prefix_in_that_mode,
     parts_of_words_and_other_fields_are_not_found,
     every_word_must_be_there,
     the_syntax_of_search_engines_means_nothing,
@@ -39,6 +41,9 @@ fn words_of_action_and_names_are_found_in_any_case(database: DatabaseKind) {
         "2026",
         "müller",
         "MÜLLER",
+        "muller",
+        "strasse",
+        "unicode",
         "straße",
         "brien",
         "o'brien",
@@ -55,6 +60,74 @@ fn words_of_action_and_names_are_found_in_any_case(database: DatabaseKind) {
     for query in queries {
         let found = project.find_ids(&[("search", query), ("actor_id", "actorword")]);
         assert_eq!(found, std::slice::from_ref(&id), "{query:?}");
+    }
+}
+
+/// Names of actors, as they are stored.
+const NAMES: [&str; 15] = [
+    "Jose\u{301}",
+    "José",
+    "Café Müller",
+    "Ana López",
+    "Straße Łódź",
+    "Алексей",
+    "ΣΊΣΥΦΟΣ",
+    "ｶﾞｽ",
+    "कर्म",
+    "कर",
+    "क्षमा प्रार्थना विद्यार्थी कर्म धर्म स्त्री श्रीमती ज्ञान द्वितीय",
+    "田中太郎",
+    "太田 郎",
+    "김철수",
+    "ภาษาไทยง่าย",
+];
+
+/// What people type, and where in [`NAMES`] the names are that it finds.
+const TYPED: [(&str, &[usize]); 26] = [
+    ("José", &[0, 1]),
+    ("jose\u{301}", &[0, 1]),
+    ("JOSE", &[0, 1]),
+    ("cafe", &[2]),
+    ("muller", &[2]),
+    ("mu\u{308}ller", &[2]),
+    ("lopez", &[3]),
+    ("strasse lodz", &[4]),
+    ("алексе\u{438}\u{306}", &[5]),
+    ("алексеи", &[]),
+    ("σίσυφος", &[6]),
+    ("ガス", &[7]),
+    ("カ", &[]),
+    ("कर", &[9]),
+    ("कर्म", &[8, 10]),
+    (NAMES[10], &[10]),
+    ("太郎", &[11]),
+    ("中太郎", &[11]),
+    ("田中太郎", &[11]),
+    ("郎", &[11, 12]),
+    ("田 太 郎", &[11, 12]),
+    ("太郎中", &[]),
+    ("철수", &[13]),
+    ("\u{110e}\u{1165}\u{11af}\u{1109}\u{116e}", &[13]),
+    ("ไทย", &[14]),
+    ("ง่าย", &[14]),
+];
+
+fn names_are_found_as_people_type_them(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let events = NAMES.map(|name| event_with(json!({"actor": {"name": name}})));
+    let ids = project.store_all(events.into());
+    for (typed, names) in TYPED {
+        let mut found = project.find_ids(&[("search", typed)]);
+        found.sort_unstable();
+        let mut expected: Vec<&String> = names.iter().map(|name| &ids[*name]).collect();
+        expected.sort_unstable();
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{typed}");
+        let summary = project
+            .get("/events/summary")
+            .query("search", typed)
+            .send()
+            .expect_status(200);
+        assert_eq!(summary.body()["total"], names.len(), "{typed}");
     }
 }
 
@@ -78,13 +151,38 @@ fn a_star_ends_the_beginning_of_a_word(database: DatabaseKind) {
     }
 }
 
+fn the_last_word_is_a_prefix_in_that_mode(database: DatabaseKind) {
+    let (project, id) = project(database);
+    let find = |search, mode| project.find_ids(&[("search", search), ("search_mode", mode)]);
+    for (search, as_prefix, as_words) in [
+        ("ali", true, false),
+        ("ALICE mul", true, false),
+        ("pass* re", true, false),
+        ("alice o'brien", true, true),
+        ("日本", true, true),
+        ("ali password", false, false),
+        ("lice", false, false),
+    ] {
+        let expected = |is_found| if is_found { vec![id.clone()] } else { Vec::new() };
+        assert_eq!(find(search, "prefix"), expected(as_prefix), "{search}");
+        assert_eq!(find(search, "words"), expected(as_words), "{search}");
+    }
+    for (search, mode, field) in [("ali", "fuzzy", "search_mode"), ("a* b* c", "prefix", "search")] {
+        let request = project
+            .get("/events")
+            .query("search", search)
+            .query("search_mode", mode);
+        request.send().expect_invalid(&[field]);
+    }
+}
+
 fn parts_of_words_and_other_fields_are_not_found(database: DatabaseKind) {
     let (project, _) = project(database);
     let queries = [
         "ali",
         "lice",
         "passwor",
-        "muller",
+        "mueller",
         "ull*",
         "lice*",
         "alice bob",

@@ -12,6 +12,15 @@ on_both_databases! {
     the_result_is_what_ingest_does,
 }
 
+fn enabled_rules(organization: &Organization) -> usize {
+    let rules = organization
+        .project()
+        .get("/redaction/rules")
+        .send()
+        .list("rules");
+    rules.iter().filter(|rule| rule["enabled"] == true).count()
+}
+
 fn the_affected_parts_are_shown_before_and_after(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let sent = json!({"event": event_with(json!({"actor": {"email": "jane@example.com", "name": "Jane"}}))});
@@ -30,7 +39,7 @@ fn the_affected_parts_are_shown_before_and_after(database: DatabaseKind) {
     assert_eq!(metadata["was_redacted"], true);
     assert_eq!(metadata["redacted_fields"], json!(["actor.email"]));
     assert_eq!(metadata["redacted_rules"], json!(["builtin:email"]));
-    assert_eq!(metadata["rules_evaluated"], 7);
+    assert_eq!(metadata["rules_evaluated"], enabled_rules(&organization));
 }
 
 fn custom_rules_are_named_and_counted(database: DatabaseKind) {
@@ -49,7 +58,10 @@ fn custom_rules_are_named_and_counted(database: DatabaseKind) {
         json!(["custom:ticket numbers"])
     );
     assert_eq!(answer["metadata"]["redacted_fields"], json!(["metadata.note"]));
-    assert_eq!(answer["metadata"]["rules_evaluated"], 8);
+    assert_eq!(
+        answer["metadata"]["rules_evaluated"],
+        enabled_rules(&organization)
+    );
 }
 
 fn a_clean_event_is_reported_as_such(database: DatabaseKind) {

@@ -76,6 +76,7 @@ class AsyncEvents:
         start_date: Optional[Time] = None,
         end_date: Optional[Time] = None,
         search: Optional[str] = None,
+        search_mode: Optional[Literal["words", "prefix"]] = None,
         limit: Optional[int] = None,
     ) -> AsyncIterator[Event]:
         """All events that match every given filter, newest first, page by page. ``limit`` is the size of a page (1 to 200).
@@ -105,6 +106,7 @@ class AsyncEvents:
             "start_date": start_date,
             "end_date": end_date,
             "search": search,
+            "search_mode": search_mode,
             "limit": limit,
         }
         cursor: Optional[str] = None

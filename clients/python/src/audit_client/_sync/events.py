@@ -77,6 +77,7 @@ class Events:
         start_date: Optional[Time] = None,
         end_date: Optional[Time] = None,
         search: Optional[str] = None,
+        search_mode: Optional[Literal["words", "prefix"]] = None,
         limit: Optional[int] = None,
     ) -> Iterator[Event]:
         """All events that match every given filter, newest first, page by page. ``limit`` is the size of a page (1 to 200).
@@ -106,6 +107,7 @@ class Events:
             "start_date": start_date,
             "end_date": end_date,
             "search": search,
+            "search_mode": search_mode,
             "limit": limit,
         }
         cursor: Optional[str] = None

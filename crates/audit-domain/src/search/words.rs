@@ -1,0 +1,181 @@
+//! The words of a text, in the form in which they are compared.
+//!
+//! The form follows the primary level of the Unicode Collation Algorithm (UTS #10) with CLDR's root collation: it ignores width, case and
+//! the accents of Latin, Greek and Cyrillic, and keeps whatever makes another letter. CLDR gives only one accented letter of these
+//! scripts a primary weight of its own, `й`.
+
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+use icu_properties::props::{
+    BinaryProperty, DefaultIgnorableCodePoint, EnumeratedProperty, GeneralCategory, GeneralCategoryGroup,
+    Script,
+};
+use icu_properties::script::ScriptWithExtensions;
+use std::borrow::Cow;
+use std::iter;
+
+/// A text in the form in which its words are compared. Texts that differ only in normal form, width, case or accents have the
+/// same form.
+#[derive(Clone, Debug)]
+pub struct FoldedText<'a>(Cow<'a, str>);
+
+impl<'a> FoldedText<'a> {
+    /// Folds a text.
+    pub fn new(text: &'a str) -> Self {
+        Self(match text {
+            _ if !text.is_ascii() => Cow::Owned(folded(text)),
+            _ if text.bytes().any(|byte| byte.is_ascii_uppercase()) => Cow::Owned(text.to_ascii_lowercase()),
+            _ => Cow::Borrowed(text),
+        })
+    }
+
+    /// Its words, in their order.
+    pub fn words(&self) -> Words<'_> {
+        Words { rest: &self.0 }
+    }
+}
+
+fn folded(text: &str) -> String {
+    let mut before = None;
+    let decomposed = DecomposingNormalizerBorrowed::new_nfkd().normalize_iter(text.chars());
+    let kept = decomposed.filter(|character| {
+        let is_kept = !DefaultIgnorableCodePoint::for_char(*character)
+            && (!is_accent(*character) || is_short_i(before, *character));
+        if !is_accent(*character) {
+            before = Some(*character);
+        }
+        is_kept
+    });
+    // By character: the small letter must not depend on what follows, which a prefix does not know.
+    let letters = kept
+        .flat_map(char::to_lowercase)
+        .flat_map(char::to_uppercase) // Both cases of `ß` are `SS`, and both small forms of `Σ` have it as their capital.
+        .flat_map(char::to_lowercase)
+        .flat_map(base_letters);
+    // Composed, so that a part of `が` or of a Hangul syllable is not another character.
+    ComposingNormalizerBorrowed::new_nfc()
+        .normalize_iter(letters)
+        .collect()
+}
+
+/// Whether it is an accent: a mark of the blocks that Unicode has for Latin, Greek and Cyrillic. Other marks, such as the vowel signs of
+/// Devanagari and the tone marks of Thai, are part of what is written.
+const fn is_accent(character: char) -> bool {
+    matches!(
+        character,
+        '\u{300}'..='\u{36f}' // Combining Diacritical Marks
+            | '\u{483}'..='\u{489}' // Cyrillic
+            | '\u{1ab0}'..='\u{1aff}' // Combining Diacritical Marks Extended
+            | '\u{1dc0}'..='\u{1dff}' // Combining Diacritical Marks Supplement
+            | '\u{20d0}'..='\u{20ff}' // Combining Diacritical Marks for Symbols
+            | '\u{fe20}'..='\u{fe2f}' // Combining Half Marks
+    )
+}
+
+/// Whether the mark makes `й` of the letter before it.
+const fn is_short_i(letter: Option<char>, mark: char) -> bool {
+    matches!((letter, mark), (Some('и' | 'И'), '\u{306}'))
+}
+
+/// Letters that Unicode does not decompose, as CLDR's transform Latin-ASCII has them.
+fn base_letters(letter: char) -> impl Iterator<Item = char> {
+    let (first, second) = match letter {
+        'æ' => ('a', Some('e')),
+        'œ' => ('o', Some('e')),
+        'þ' => ('t', Some('h')),
+        'đ' | 'ð' => ('d', None),
+        'ħ' => ('h', None),
+        'ł' => ('l', None),
+        'ŋ' => ('n', None),
+        'ø' => ('o', None),
+        'ŧ' => ('t', None),
+        letter => (letter, None),
+    };
+    iter::once(first).chain(second)
+}
+
+/// A word of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word<'a> {
+    /// The word, folded.
+    pub text: &'a str,
+    /// Whether its script writes no spaces between words, so that the words in it are unknown and any part of it may be one.
+    pub is_unspaced: bool,
+}
+
+impl<'a> Word<'a> {
+    /// The keys under which an index has a text with this word: the word itself. Of an unspaced one every two neighbouring characters,
+    /// and its last character: so each character begins a key.
+    pub fn keys(self) -> impl Iterator<Item = &'a str> {
+        let Self { text, is_unspaced } = self;
+        let starts = text.char_indices().map(|(start, _)| start);
+        starts
+            .take(if is_unspaced { usize::MAX } else { 1 })
+            .map(move |start| match is_unspaced {
+                true => first_chars(&text[start..], 2),
+                false => text,
+            })
+    }
+}
+
+/// The beginning of a text: this number of characters, or all if it has fewer.
+pub(super) fn first_chars(text: &str, chars: usize) -> &str {
+    let end = text.char_indices().nth(chars);
+    end.map_or(text, |(end, _)| &text[..end])
+}
+
+/// The words of a folded text: a letter or digit, and the letters, digits and marks behind it. A word also ends where unspaced
+/// characters meet others.
+#[derive(Clone, Debug)]
+pub struct Words<'a> {
+    pub(super) rest: &'a str,
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = Word<'a>;
+
+    fn next(&mut self) -> Option<Word<'a>> {
+        let start = self.rest.find(begins_word)?;
+        let text = &self.rest[start..];
+        let is_unspaced = text.starts_with(is_unspaced);
+        let is_inside = |character: char| {
+            is_mark(character) || character.is_alphanumeric() && self::is_unspaced(character) == is_unspaced
+        };
+        let end = text.find(|character| !is_inside(character));
+        let (text, rest) = text.split_at(end.unwrap_or(text.len()));
+        self.rest = rest;
+        Some(Word { text, is_unspaced })
+    }
+}
+
+/// Whether it is a letter or a digit. Unicode counts some marks among the letters, but none begins a word.
+fn begins_word(character: char) -> bool {
+    character.is_alphanumeric() && !is_mark(character)
+}
+
+fn is_mark(character: char) -> bool {
+    !character.is_ascii() && GeneralCategoryGroup::Mark.contains(GeneralCategory::for_char(character))
+}
+
+/// Whether the character is of a script without spaces between words, or of Hangul, whose words take endings and follow names without
+/// a space.
+fn is_unspaced(character: char) -> bool {
+    if character.is_ascii() {
+        return false;
+    }
+    let scripts = ScriptWithExtensions::new();
+    match scripts.get_script_val(character) {
+        Script::Han
+        | Script::Hiragana
+        | Script::Katakana
+        | Script::Hangul
+        | Script::Thai
+        | Script::Lao
+        | Script::Khmer
+        | Script::Myanmar => true,
+        // `ー` lengthens vowels of both kana, and `〆` is written among Han.
+        Script::Common | Script::Inherited => [Script::Han, Script::Katakana]
+            .into_iter()
+            .any(|script| scripts.has_script(character, script)),
+        _ => false,
+    }
+}
