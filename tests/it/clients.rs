@@ -193,8 +193,8 @@ fn large_responses_are_gzip_for_clients_that_take_it(database: DatabaseKind) {
     );
     let events = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).expect("JSON")["events"].clone();
     assert_eq!(events(&gunzip(&compressed.bytes)), events(&plain.bytes));
-    for answer in [plain, compressed] {
-        assert_eq!(answer.header("vary"), Some("Accept-Encoding, Origin"));
+    for response in [plain, compressed] {
+        assert_eq!(response.header("vary"), Some("Accept-Encoding, Origin"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::access::{Objects, ROUTES, Route};
 use audit_tests::{
-    Client, Database, DatabaseKind, Organization, RawAnswer, Request, Server, on_both_databases,
+    Client, Database, DatabaseKind, Organization, RawResponse, Request, Server, on_both_databases,
 };
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn methods_of(path: &str) -> BTreeSet<&'static str> {
     routes.map(|route| route.method).collect()
 }
 
-fn preflight(client: &Client, path: &str, method: &str) -> RawAnswer {
+fn preflight(client: &Client, path: &str, method: &str) -> RawResponse {
     client
         .request("OPTIONS", path)
         .header("origin", ORIGIN)
@@ -34,14 +34,14 @@ fn from_page(objects: &Objects, route: &Route, client: &Client) -> Request {
     objects.request(route, &object, client).header("origin", ORIGIN)
 }
 
-fn allows_origin(answer: &RawAnswer) -> bool {
-    answer
+fn allows_origin(response: &RawResponse) -> bool {
+    response
         .header("access-control-allow-origin")
         .is_some_and(|origin| origin == "*" || origin == ORIGIN)
 }
 
-fn assert_no_cors(answer: &RawAnswer) {
-    let names = answer.header_names();
+fn assert_no_cors(response: &RawResponse) {
+    let names = response.header_names();
     assert!(
         !names.iter().any(|name| name.starts_with("access-control-")),
         "{names:?}"
@@ -60,12 +60,14 @@ on_both_databases! {
 fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
     let client = Organization::fresh(database).anonymous().clone();
     for Route { path, .. } in viewer_reads() {
-        let answer = preflight(&client, path, "GET");
-        assert_eq!(answer.status, 204, "{answer:?}");
-        assert!(allows_origin(&answer), "{answer:?}");
-        let methods = answer.header("access-control-allow-methods");
+        let response = preflight(&client, path, "GET");
+        assert_eq!(response.status, 204, "{response:?}");
+        assert!(allows_origin(&response), "{response:?}");
+        let methods = response.header("access-control-allow-methods");
         assert_eq!(methods, Some("GET, HEAD"), "{path}");
-        let headers = answer.header("access-control-allow-headers").unwrap_or_default();
+        let headers = response
+            .header("access-control-allow-headers")
+            .unwrap_or_default();
         let headers: Vec<&str> = headers.split(", ").collect();
         for header in ["authorization", "last-event-id"] {
             assert!(headers.contains(&header), "{path}: {headers:?}");
@@ -76,13 +78,13 @@ fn a_preflight_for_reading_events_is_answered(database: DatabaseKind) {
 fn a_preflight_for_anything_else_is_refused(database: DatabaseKind) {
     let client = Organization::fresh(database).anonymous().clone();
     for Route { path, .. } in viewer_reads() {
-        let answer = preflight(&client, path, "POST");
-        assert_eq!(answer.status, 405, "{answer:?}");
-        let allow: BTreeSet<&str> = answer.header("allow").unwrap_or_default().split(", ").collect();
+        let response = preflight(&client, path, "POST");
+        assert_eq!(response.status, 405, "{response:?}");
+        let allow: BTreeSet<&str> = response.header("allow").unwrap_or_default().split(", ").collect();
         let mut methods = methods_of(path);
         methods.insert("HEAD");
         assert_eq!(allow, methods, "{path}");
-        assert_no_cors(&answer);
+        assert_no_cors(&response);
     }
 }
 
@@ -90,10 +92,10 @@ fn a_viewer_reads_from_any_origin(database: DatabaseKind) {
     let objects = Objects::of(Organization::fresh(database));
     let viewer = objects.organization.viewer("tenant-1", "full");
     for route in viewer_reads() {
-        let answer = from_page(&objects, route, &viewer).send_raw();
-        assert_eq!(answer.status, 200, "{}", route.path);
-        assert!(allows_origin(&answer), "{answer:?}");
-        assert_eq!(answer.header("access-control-allow-credentials"), None);
+        let response = from_page(&objects, route, &viewer).send_raw();
+        assert_eq!(response.status, 200, "{}", route.path);
+        assert!(allows_origin(&response), "{response:?}");
+        assert_eq!(response.header("access-control-allow-credentials"), None);
         let refused = from_page(&objects, route, &viewer).query("no_such_parameter", "0");
         let refused = refused.send_raw();
         assert_eq!(refused.status, 400);
@@ -138,11 +140,11 @@ fn a_response_says_that_it_depends_on_the_origin_also_to_a_refused_one(database:
         let object = objects.object(route.target);
         let elsewhere = objects.request(route, &object, &viewer);
         for request in [from_page(&objects, route, &viewer), elsewhere] {
-            let answer = request.send_raw();
-            assert_eq!(answer.status, 200, "{answer:?}");
-            assert_no_cors(&answer);
-            let vary = answer.header("vary").unwrap_or_default();
-            assert!(vary.ends_with("Origin"), "{answer:?}");
+            let response = request.send_raw();
+            assert_eq!(response.status, 200, "{response:?}");
+            assert_no_cors(&response);
+            let vary = response.header("vary").unwrap_or_default();
+            assert!(vary.ends_with("Origin"), "{response:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Events per UTC day. The shared servers allow 10 on the plan `free` and 20 on `pro`.
 
 use audit_tests::{
-    Answer, Client, Database, DatabaseKind, Organization, Server, event, event_with, on_both_databases,
+    Client, Database, DatabaseKind, Organization, Response, Server, event, event_with, on_both_databases,
 };
 use serde_json::{Value, json};
 use std::thread;
@@ -16,18 +16,18 @@ fn on_plan(database: DatabaseKind, plan: &str) -> Option<Organization> {
     Some(Organization::create(server, plan))
 }
 
-fn post(client: &Client, count: usize) -> Answer {
+fn post(client: &Client, count: usize) -> Response {
     client
         .post("/events")
         .json(Value::Array(vec![event(); count]))
         .send()
 }
 
-fn assert_limited(answer: Answer) {
-    let answer = answer.expect_error(429, "daily_event_limit_reached");
-    let retry_after = answer
+fn assert_limited(response: Response) {
+    let response = response.expect_error(429, "daily_event_limit_reached");
+    let retry_after = response
         .header("retry-after")
-        .unwrap_or_else(|| panic!("no Retry-After: {answer:?}"));
+        .unwrap_or_else(|| panic!("no Retry-After: {response:?}"));
     let seconds: u64 = retry_after
         .parse()
         .unwrap_or_else(|_| panic!("{retry_after} is no number of seconds"));
@@ -71,12 +71,12 @@ fn what_is_not_stored_does_not_count(database: DatabaseKind) {
     }
     let mut batch = vec![event(); FREE_EVENTS_MAX - 1];
     batch.extend([json!({}), keyed()]);
-    let answer = project
+    let response = project
         .post("/events")
         .json(Value::Array(batch))
         .send()
         .expect_status(201);
-    assert_eq!(answer.ids().len(), FREE_EVENTS_MAX);
+    assert_eq!(response.ids().len(), FREE_EVENTS_MAX);
     assert_eq!(
         project.store(keyed()),
         id,

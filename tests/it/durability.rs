@@ -10,7 +10,7 @@ use std::thread;
 
 const WRITERS: usize = 8;
 /// The number of responses before the kill, for each round.
-const ANSWERS_BEFORE_KILL: [usize; 4] = [5, 40, 120, 75];
+const RESPONSES_BEFORE_KILL: [usize; 4] = [5, 40, 120, 75];
 
 /// The idempotency keys of the events of one request, in order.
 type Keys = Vec<String>;
@@ -39,11 +39,11 @@ fn write(client: &Client, writer: &str, answered: &Sender<()>) -> Outcome {
     for request in 0.. {
         let size = if request % 3 == 0 { 7 } else { 1 };
         let keys: Keys = (0..size).map(|n| format!("{writer}-{request}-{n}")).collect();
-        let Ok(answer) = client.post("/events").json(body(&keys)).try_send() else {
+        let Ok(response) = client.post("/events").json(body(&keys)).try_send() else {
             outcome.unanswered.push(keys);
             return outcome;
         };
-        let ids = answer.expect_status(201).ids();
+        let ids = response.expect_status(201).ids();
         assert_eq!(ids.len(), keys.len());
         outcome.acknowledged.extend(keys.into_iter().zip(ids));
         answered.send(()).expect("the receiver outlives the writers");
@@ -51,7 +51,7 @@ fn write(client: &Client, writer: &str, answered: &Sender<()>) -> Outcome {
     outcome
 }
 
-fn wait_for_answers(answered: &Receiver<()>, count: usize) {
+fn wait_for_responses(answered: &Receiver<()>, count: usize) {
     let deadline = Deadline::seconds(60);
     for _ in 0..count {
         let left = deadline.left().expect("the writers get responses in time");
@@ -71,7 +71,7 @@ fn round(server: Server, organization: &Organization, round: usize) -> Outcome {
             scope.spawn(move || write(&client, &format!("round{round}-writer{writer}"), &sender))
         };
         let writers: Vec<_> = (0..WRITERS).map(start).collect();
-        wait_for_answers(&answered, ANSWERS_BEFORE_KILL[round]);
+        wait_for_responses(&answered, RESPONSES_BEFORE_KILL[round]);
         server.kill();
         writers
             .into_iter()
@@ -136,7 +136,7 @@ fn kill_9_loses_no_acknowledged_event_and_stores_none_twice(database: DatabaseKi
     let mut server = Server::start(&database, &[]);
     let organization = Organization::create(&server, "enterprise");
     let mut acknowledged = BTreeMap::new();
-    for number in 0..ANSWERS_BEFORE_KILL.len() {
+    for number in 0..RESPONSES_BEFORE_KILL.len() {
         let mut outcome = round(server, &organization, number);
         assert!(!outcome.unanswered.is_empty(), "the kill happened under load");
         server = Server::start(&database, &[]);

@@ -61,13 +61,13 @@ fn only_a_master_key_chooses_the_environment(database: DatabaseKind) {
     organization
         .test()
         .store(event_with(json!({"actor": {"name": "trial"}})));
-    let answer = organization
+    let response = organization
         .project()
         .get("/events")
         .query("environment", "test")
         .send();
-    assert_ne!(answer.status(), 500, "{answer:?}");
-    assert!(!answer.body().to_string().contains("trial"), "{answer:?}");
+    assert_ne!(response.status(), 500, "{response:?}");
+    assert!(!response.body().to_string().contains("trial"), "{response:?}");
 }
 
 fn a_viewer_token_reads_live_events(database: DatabaseKind) {

@@ -22,22 +22,22 @@ on_both_databases! {
 
 fn an_error_has_code_message_and_details(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
-    let answer = project.post("/events").json(json!({})).send().expect_status(400);
-    let mut members: Vec<_> = answer["error"].as_object().expect("an object").keys().collect();
+    let response = project.post("/events").json(json!({})).send().expect_status(400);
+    let mut members: Vec<_> = response["error"].as_object().expect("an object").keys().collect();
     members.sort();
     assert_eq!(members, ["code", "details", "message"]);
-    for detail in answer["error"]["details"].as_array().expect("an array") {
+    for detail in response["error"]["details"].as_array().expect("an array") {
         assert!(
             detail["field"].is_string() && detail["message"].is_string(),
             "{detail}"
         );
     }
-    let answer = project
+    let response = project
         .get("/events/evt_00000000000000000000000000")
         .send()
         .expect_error(404, "not_found");
     assert!(
-        answer["error"].get("details").is_none(),
+        response["error"].get("details").is_none(),
         "details belong to validation errors"
     );
 }
@@ -83,14 +83,14 @@ fn a_wrong_method_is_refused_with_those_that_are_allowed(database: DatabaseKind)
         ("POST", "/healthz", &["GET", "HEAD"]),
     ];
     for (method, path, allowed) in cases {
-        let answer = project
+        let response = project
             .request(method, path)
             .json(json!({}))
             .send()
             .expect_error(405, "method_not_allowed");
-        let allow = answer
+        let allow = response
             .header("allow")
-            .unwrap_or_else(|| panic!("no Allow: {answer:?}"));
+            .unwrap_or_else(|| panic!("no Allow: {response:?}"));
         let offered: Vec<&str> = allow.split(',').map(str::trim).collect();
         for method in allowed {
             assert!(offered.contains(method), "{path} allows {method}: {allow}");
@@ -165,9 +165,9 @@ fn unknown_query_parameters_are_refused_everywhere(database: DatabaseKind) {
     // What needs no credential is for operators, or of streams, which have their own test.
     for route in ROUTES.iter().filter(|route| !route.is_open()) {
         let request = objects.request(route, "x", &objects.client(route));
-        let answer = request.query("colour", "red").send();
-        assert_eq!(answer.status(), 400, "{}", route.name());
-        answer.expect_invalid(&["colour"]);
+        let response = request.query("colour", "red").send();
+        assert_eq!(response.status(), 400, "{}", route.name());
+        response.expect_invalid(&["colour"]);
     }
     assert_eq!(objects.organization.project().count(), 0);
 }
@@ -180,21 +180,21 @@ fn a_well_formed_request_id_is_kept_and_another_one_replaced(database: DatabaseK
         .send()
         .text("request_id");
     for path in ["/healthz", "/api/v1/events", "/nonsense"] {
-        let answer = server
+        let response = server
             .client()
             .request("GET", path)
             .header("x-request-id", &own)
             .send();
-        assert_eq!(answer.text("request_id"), own, "{path}");
+        assert_eq!(response.text("request_id"), own, "{path}");
     }
     let long = format!("req_{}", "x".repeat(5_000));
     for id in ["", "x", "<script>", "req_", "req_a b", "req_\"}", long.as_str()] {
-        let answer = server
+        let response = server
             .client()
             .request("GET", "/healthz")
             .header("x-request-id", id)
             .send();
-        assert_ne!(answer.text("request_id"), id);
+        assert_ne!(response.text("request_id"), id);
     }
 }
 
@@ -217,8 +217,8 @@ fn broken_paths_and_queries_are_clear_client_errors(database: DatabaseKind) {
         assert!(matches!(status, 400 | 404), "{path}: {status}");
     }
     for query in ["search=%FF", "limit=%", "search=%00", "cursor=%FF%FE"] {
-        let answer = project.request("GET", &format!("/api/v1/events?{query}")).send();
-        assert!(matches!(answer.status(), 200 | 400), "{query}: {answer:?}");
+        let response = project.request("GET", &format!("/api/v1/events?{query}")).send();
+        assert!(matches!(response.status(), 200 | 400), "{query}: {response:?}");
     }
     project
         .request("GET", "/api/v1/events?search=%00")
@@ -240,9 +240,9 @@ fn what_is_no_http_does_not_disturb_the_server(database: DatabaseKind) {
         stream
             .shutdown(std::net::Shutdown::Write)
             .expect("end the request");
-        let mut answer = Vec::new();
-        let read = stream.read_to_end(&mut answer);
-        let text = String::from_utf8_lossy(&answer);
+        let mut response = Vec::new();
+        let read = stream.read_to_end(&mut response);
+        let text = String::from_utf8_lossy(&response);
         assert!(
             read.is_err() || text.is_empty() || text.starts_with("HTTP/1.1 4"),
             "{text}"
@@ -257,7 +257,7 @@ fn what_is_no_http_does_not_disturb_the_server(database: DatabaseKind) {
 
 fn no_error_tells_how_the_server_is_made(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
-    let answers = [
+    let responses = [
         project.get("/events").query("cursor", "' OR 1=1 --").send(),
         project.get("/events").query("search", "\"'*(").send(),
         project.get("/events/evt_'").send(),
@@ -267,8 +267,8 @@ fn no_error_tells_how_the_server_is_made(database: DatabaseKind) {
             .json(json!({"action": "x' OR '1'='1"}))
             .send(),
     ];
-    for answer in answers {
-        let text = answer.body().to_string();
+    for response in responses {
+        let text = response.body().to_string();
         for word in [
             "SELECT", "sqlite", "diesel", "postgres", "serde", ".rs", "panicked", "/src/",
         ] {

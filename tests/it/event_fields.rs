@@ -1,6 +1,6 @@
 //! Every field of an event, from ingest to export: stored, redacted, read, hidden, found, followed and exported. The
 //! fields come from [`EventField`], and each question about them is a `match`: a new field does not compile here until
-//! each answer is given.
+//! each response is given.
 
 use audit_domain::{EventField, Facet, SearchedText};
 use audit_tests::{Client, DatabaseKind, Organization, content_hash, event, merge, on_both_databases};
@@ -308,8 +308,8 @@ fn every_field_is_hidden_by_its_tier_or_cannot_be(database: DatabaseKind) {
     for hidden in EventField::ALL {
         if !hidden.is_hideable() {
             let tier = json!({"name": "refused", "hidden_fields": [hidden.as_str()]});
-            let answer = organization.master().post("/viewer-tiers").json(tier).send();
-            answer.expect_error(400, "validation_error");
+            let response = organization.master().post("/viewer-tiers").json(tier).send();
+            response.expect_error(400, "validation_error");
             continue;
         }
         let viewer = viewer_without(&organization, *hidden);
@@ -335,19 +335,19 @@ fn every_field_is_hidden_by_its_tier_or_cannot_be(database: DatabaseKind) {
 
 fn every_field_has_a_column(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
-    let answer = project.get("/events/export").query("format", "csv").send_raw();
-    let header = String::from_utf8(answer.bytes).expect("CSV in UTF-8");
+    let response = project.get("/events/export").query("format", "csv").send_raw();
+    let header = String::from_utf8(response.bytes).expect("CSV in UTF-8");
     let column = |field: &EventField| field.as_str().replace("context.", "").replace('.', "_");
     let expected: Vec<_> = EventField::ALL.iter().map(column).collect();
     assert_eq!(header.trim_end().split(',').collect::<Vec<_>>(), expected);
 }
 
 fn every_parameter_of_a_query_is_accounted_for(database: DatabaseKind) {
-    let answer = Organization::fresh(database)
+    let response = Organization::fresh(database)
         .anonymous()
         .get("/openapi.json")
         .send_raw();
-    let document: Value = serde_json::from_slice(&answer.bytes).expect("the document is JSON");
+    let document: Value = serde_json::from_slice(&response.bytes).expect("the document is JSON");
     let fields = EventField::ALL.iter();
     let filters: BTreeSet<&str> = fields
         .flat_map(|field| filters(*field).into_iter().chain(exclusions(*field)))

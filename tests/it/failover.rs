@@ -1,7 +1,7 @@
 //! A database server that is replaced by its standby, becomes read-only, hangs, or ends sessions.
 
 use audit_tests::{
-    Answer, Client, Cluster, Database, DatabaseKind, Deadline, Organization, Server, event, event_with,
+    Client, Cluster, Database, DatabaseKind, Deadline, Organization, Response, Server, event, event_with,
 };
 use serde_json::json;
 use std::sync::mpsc;
@@ -15,7 +15,7 @@ fn ready(server: &Server) -> u16 {
     server.client().request("GET", "/readyz").send().status()
 }
 
-fn send_keyed(client: &Client, key: &str) -> Answer {
+fn send_keyed(client: &Client, key: &str) -> Response {
     client
         .post("/events")
         .json(event_with(json!({"idempotency_key": key})))
@@ -89,9 +89,9 @@ fn a_server_that_hangs_is_reported_and_left() {
     assert_eq!(ready(&server), 200);
 
     primary.freeze();
-    let answer = send_keyed(&project, "second").expect_error(503, "unavailable");
-    assert!(answer.header("retry-after").is_some(), "{answer:?}");
-    let message = answer.body()["error"]["message"].as_str().expect("a message");
+    let response = send_keyed(&project, "second").expect_error(503, "unavailable");
+    assert!(response.header("retry-after").is_some(), "{response:?}");
+    let message = response.body()["error"]["message"].as_str().expect("a message");
     assert!(message.contains("outcome is unknown"), "{message}");
     Deadline::seconds(30).poll("the node is not ready", || (ready(&server) == 503).then_some(()));
 
@@ -104,8 +104,8 @@ fn a_server_that_hangs_is_reported_and_left() {
         let (send, receive) = mpsc::channel();
         let client = project.with_own_connections();
         thread::spawn(move || send.send(client.get("/events").send()).is_ok());
-        let answer = receive.recv_timeout(Duration::from_secs(3)).ok()?;
-        (answer.status() == 200).then(|| answer.list("events"))
+        let response = receive.recv_timeout(Duration::from_secs(3)).ok()?;
+        (response.status() == 200).then(|| response.list("events"))
     });
     assert_eq!(stored.len(), 2);
 }

@@ -7,10 +7,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 /// Far more than a hundred named fields need.
-const ANSWER_BYTES_MAX: usize = 128 * 1024;
+const RESPONSE_BYTES_MAX: usize = 128 * 1024;
 
 on_both_databases! {
-    a_small_body_never_makes_a_large_answer,
+    a_small_body_never_makes_a_large_response,
     unknown_methods_do_not_grow_the_metrics,
     a_number_of_a_hundred_thousand_digits_is_refused,
     a_body_that_inflates_beyond_the_limit_is_refused,
@@ -19,7 +19,7 @@ on_both_databases! {
     sigterm_ends_the_server_although_the_database_hangs,
 }
 
-fn a_small_body_never_makes_a_large_answer(database: DatabaseKind) {
+fn a_small_body_never_makes_a_large_response(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     let key = "k".repeat(20_000);
     let many = |item: &'static str, count: usize| vec![item; count];
@@ -44,12 +44,12 @@ fn a_small_body_never_makes_a_large_answer(database: DatabaseKind) {
         ),
     ];
     for (path, body) in bodies {
-        let answer = project.post(path).json(body).send_raw();
-        assert_eq!(answer.status, 400, "{path}");
+        let response = project.post(path).json(body).send_raw();
+        assert_eq!(response.status, 400, "{path}");
         assert!(
-            answer.bytes.len() < ANSWER_BYTES_MAX,
+            response.bytes.len() < RESPONSE_BYTES_MAX,
             "{path}: {} bytes",
-            answer.bytes.len()
+            response.bytes.len()
         );
     }
     assert_eq!(project.count(), 0);
@@ -64,9 +64,9 @@ fn unknown_methods_do_not_grow_the_metrics(database: DatabaseKind) {
         let request =
             format!("BREW{number} /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).expect("send");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("read the answer");
-        assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("read the answer");
+        assert!(response.starts_with("HTTP/1.1 405"), "{response}");
     }
     let metrics = client.request("GET", "/metrics").send_raw();
     let text = String::from_utf8(metrics.bytes).expect("metrics are text");

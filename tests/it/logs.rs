@@ -20,8 +20,8 @@ fn a_request_is_one_line_with_its_id_method_route_and_status(database: DatabaseK
     let server = Server::start(&Database::create(database), &[("RUST_LOG", "info")]);
     let project = Organization::create(&server, "enterprise").project();
     let id = project.store(event_with(json!({})));
-    let answer = project.get(&format!("/events/{id}")).send().expect_status(200);
-    let request_id = answer.text("request_id");
+    let response = project.get(&format!("/events/{id}")).send().expect_status(200);
+    let request_id = response.text("request_id");
     let log = server.stop().stderr;
     let lines: Vec<&str> = log.lines().filter(|line| line.contains(&request_id)).collect();
     assert_eq!(lines.len(), 1, "{log}");
@@ -236,9 +236,9 @@ fn a_revoked_key_is_named_when_it_is_refused() {
 fn send(server: &Server, bytes: &str) -> String {
     let mut stream = TcpStream::connect(server.base_url().trim_start_matches("http://")).expect("connect");
     stream.write_all(bytes.as_bytes()).expect("send");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("read");
-    answer
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("read");
+    response
 }
 
 #[test]
@@ -252,13 +252,13 @@ fn the_bytes_of_a_chunked_body_are_those_that_were_read() {
         body.len()
     );
     let key = &organization.project_key;
-    let answer = send(
+    let response = send(
         &server,
         &format!("{head}Authorization: Bearer {key}\r\n{chunked}"),
     );
-    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
-    let answer = send(&server, &format!("{head}{chunked}"));
-    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    assert!(response.starts_with("HTTP/1.1 201 "), "{response}");
+    let response = send(&server, &format!("{head}{chunked}"));
+    assert!(response.starts_with("HTTP/1.1 401 "), "{response}");
     let lines = requests(&objects(&server.stop().stderr), "/api/v1/events");
     let bytes: Vec<_> = lines.iter().map(|line| line["request_bytes"].clone()).collect();
     assert_eq!(bytes, [json!(body.len()), json!(0)]);

@@ -11,11 +11,11 @@ use std::sync::mpsc;
 use std::thread;
 
 fn metrics(client: &Client) -> String {
-    let answer = client.request("GET", "/metrics").send_raw();
-    assert_eq!(answer.status, 200);
-    let content_type = answer.header("content-type").unwrap_or_default();
+    let response = client.request("GET", "/metrics").send_raw();
+    assert_eq!(response.status, 200);
+    let content_type = response.header("content-type").unwrap_or_default();
     assert!(content_type.starts_with("text/plain"), "{content_type}");
-    String::from_utf8(answer.bytes).expect("metrics are text")
+    String::from_utf8(response.bytes).expect("metrics are text")
 }
 
 /// Posts events until the connection is refused or cut, and returns the acknowledged ids.
@@ -24,13 +24,13 @@ fn post_until_stopped(client: &Client, writer: usize, answered: &mpsc::Sender<()
     for number in 0.. {
         let key = format!("{writer}-{number}");
         let event = event_with(json!({"idempotency_key": key}));
-        let Ok(answer) = client.post("/events").json(event).try_send() else {
+        let Ok(response) = client.post("/events").json(event).try_send() else {
             break;
         };
-        if answer.status() == 503 {
+        if response.status() == 503 {
             break;
         }
-        ids.append(&mut answer.expect_status(201).ids());
+        ids.append(&mut response.expect_status(201).ids());
         answered.send(()).expect("the receiver outlives the writers");
     }
     ids
@@ -207,9 +207,9 @@ fn a_server_drains_before_it_stops(database: DatabaseKind) {
     let organization = Organization::create(&server, "enterprise");
     let project = organization.project();
     let is_closed = |client: &Client| {
-        let answer = client.get("/events").send_raw();
-        assert_eq!(answer.status, 200);
-        answer.header("connection") == Some("close")
+        let response = client.get("/events").send_raw();
+        assert_eq!(response.status, 200);
+        response.header("connection") == Some("close")
     };
     assert!(!is_closed(&project));
     server.terminate();

@@ -35,19 +35,19 @@ enum Outcome {
 /// Stores an event, or is refused with a proper 503.
 fn store(client: &Client, event: Value) -> Outcome {
     let key = event["idempotency_key"].as_str().expect("a key").to_owned();
-    let answer = client.post("/events").json(event).send();
-    if answer.status() == 201 {
-        return Outcome::Stored(answer.ids().remove(0));
+    let response = client.post("/events").json(event).send();
+    if response.status() == 201 {
+        return Outcome::Stored(response.ids().remove(0));
     }
-    let answer = answer.expect_error(503, "unavailable");
-    let retry_after = answer
+    let response = response.expect_error(503, "unavailable");
+    let retry_after = response
         .header("retry-after")
         .and_then(|seconds| seconds.parse::<u64>().ok());
     assert!(
         retry_after.is_some_and(|seconds| seconds >= 1),
-        "503 says when to come back: {answer:?}"
+        "503 says when to come back: {response:?}"
     );
-    let message = answer.body()["error"]["message"].as_str().expect("a message");
+    let message = response.body()["error"]["message"].as_str().expect("a message");
     match message.contains("outcome is unknown") {
         true => Outcome::Unknown(key),
         false => Outcome::Refused,
@@ -90,16 +90,16 @@ fn start_slow_reader(server: &Server, key: &str) -> TcpStream {
 }
 
 fn finish_slow_reader(mut stream: TcpStream) {
-    let mut answer = String::new();
+    let mut response = String::new();
     stream
-        .read_to_string(&mut answer)
+        .read_to_string(&mut response)
         .expect("the whole answer arrives");
     assert!(
-        answer.starts_with("HTTP/1.1 200 "),
+        response.starts_with("HTTP/1.1 200 "),
         "{}",
-        &answer[..answer.len().min(300)]
+        &response[..response.len().min(300)]
     );
-    let body = answer.split_once("\r\n\r\n").expect("an answer has a body").1;
+    let body = response.split_once("\r\n\r\n").expect("an answer has a body").1;
     assert!(
         body.contains("\"has_more\":true") && body.ends_with('}'),
         "the page is complete"

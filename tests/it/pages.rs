@@ -1,7 +1,7 @@
 //! The pages of audit-web on a running server. `web/tests` shows what they do in a browser.
 
 use audit_tests::{
-    Client, Database, DatabaseKind, Deadline, Organization, RawAnswer, Server, assert_settings_refused,
+    Client, Database, DatabaseKind, Deadline, Organization, RawResponse, Server, assert_settings_refused,
     event, start_command_line,
 };
 use serde_json::json;
@@ -14,7 +14,7 @@ fn server(environment: &[(&str, &str)]) -> Server {
     Server::start(&Database::create(DatabaseKind::Sqlite), environment)
 }
 
-fn get(server: &Server, path: &str) -> RawAnswer {
+fn get(server: &Server, path: &str) -> RawResponse {
     server.client().request("GET", path).send_raw()
 }
 
@@ -98,8 +98,8 @@ fn the_operator_names_who_may_frame_the_portal() {
 /// The link in the response to a request for a viewer token.
 fn portal_url(organization: &Organization) -> String {
     let body = json!({"tenant_id": "tenant-1", "portal": true});
-    let answer = organization.project().post("/viewer-tokens").json(body).send();
-    answer.expect_status(201).text("portal_url")
+    let response = organization.project().post("/viewer-tokens").json(body).send();
+    response.expect_status(201).text("portal_url")
 }
 
 #[test]
@@ -144,12 +144,12 @@ fn a_link_that_is_long_is_not_compressed() {
         .expect_status(201);
     let body = json!({"tenant_id": tenant, "tier": tier["name"], "portal": true});
     let request = organization.project().post("/viewer-tokens").json(body);
-    let answer = request.header("accept-encoding", "gzip").send_raw();
-    assert_eq!(answer.status, 201);
+    let response = request.header("accept-encoding", "gzip").send_raw();
+    assert_eq!(response.status, 201);
     // Longer than the shortest response that is compressed.
-    assert!(answer.bytes.len() >= 4_096, "{}", answer.bytes.len());
-    assert_eq!(answer.header("content-encoding"), None);
-    assert_eq!(answer.header("cache-control"), Some("no-store, no-transform"));
+    assert!(response.bytes.len() >= 4_096, "{}", response.bytes.len());
+    assert_eq!(response.header("content-encoding"), None);
+    assert_eq!(response.header("cache-control"), Some("no-store, no-transform"));
 }
 
 #[test]
@@ -174,8 +174,8 @@ fn links_have_the_scheme_that_a_trusted_proxy_reports() {
     let scheme_of = |organization: &Organization, reported: &str| {
         let body = json!({"tenant_id": "tenant-1", "portal": true});
         let request = organization.project().post("/viewer-tokens").json(body);
-        let answer = request.header("x-forwarded-proto", reported).send();
-        let link = answer.expect_status(201).text("portal_url");
+        let response = request.header("x-forwarded-proto", reported).send();
+        let link = response.expect_status(201).text("portal_url");
         link.split_once("://").expect("a scheme").0.to_owned()
     };
     let behind_proxy = server(&[("AUDIT_TRUSTED_PROXIES", "127.0.0.1")]);
@@ -206,11 +206,11 @@ fn without_pages_there_is_no_link_to_the_portal() {
     let server = server(&[("AUDIT_PAGES", "off")]);
     let organization = Organization::create(&server, "free");
     let body = json!({"tenant_id": "tenant-1", "portal": true});
-    let answer = organization.project().post("/viewer-tokens").json(body).send();
-    answer.expect_invalid(&["portal"]);
+    let response = organization.project().post("/viewer-tokens").json(body).send();
+    response.expect_invalid(&["portal"]);
     let body = json!({"tenant_id": "tenant-1", "portal": "yes"});
-    let answer = organization.project().post("/viewer-tokens").json(body).send();
-    answer.expect_invalid(&["portal"]);
+    let response = organization.project().post("/viewer-tokens").json(body).send();
+    response.expect_invalid(&["portal"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which failed writes a node repeats on PostgreSQL, and which locks it takes.
 
-use audit_tests::{Answer, Client, Database, DatabaseKind, Deadline, Organization, Server, event_with};
+use audit_tests::{Client, Database, DatabaseKind, Deadline, Organization, Response, Server, event_with};
 use serde_json::json;
 
 /// A database whose statements of one kind fail at their first attempts, and a server on it.
@@ -54,7 +54,7 @@ const AT_COMMIT: &str =
     "CREATE CONSTRAINT TRIGGER fail_once AFTER UPDATE ON ledgers DEFERRABLE INITIALLY DEFERRED FOR EACH ROW";
 const END_SESSION: &str = "PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(60);";
 
-fn send(client: &Client, key: &str) -> Answer {
+fn send(client: &Client, key: &str) -> Response {
     let event = event_with(json!({"action": "a.b", "idempotency_key": key}));
     client.post("/events").json(event).send()
 }
@@ -66,11 +66,11 @@ fn store_until_known(client: &Client) {
     }
 }
 
-fn assert_unknown(answer: Answer) {
-    let answer = answer.expect_error(503, "unavailable");
-    let message = answer.body()["error"]["message"].as_str().expect("a message");
+fn assert_unknown(response: Response) {
+    let response = response.expect_error(503, "unavailable");
+    let message = response.body()["error"]["message"].as_str().expect("a message");
     assert!(message.contains("outcome is unknown"), "{message}");
-    assert!(answer.header("retry-after").is_some(), "{answer:?}");
+    assert!(response.header("retry-after").is_some(), "{response:?}");
 }
 
 #[test]

@@ -81,8 +81,8 @@ fn every_session_of_a_node_is_encrypted() {
         "SELECT pg_terminate_backend(pid, 60000) FROM {sessions}"
     ));
     let stored = Deadline::seconds(60).poll("stored again", || {
-        let answer = project.post("/events").json(event()).send();
-        (answer.status() == 201).then(|| answer.ids().remove(0))
+        let response = project.post("/events").json(event()).send();
+        (response.status() == 201).then(|| response.ids().remove(0))
     });
     assert_eq!(project.find_ids(&[]), [stored, first]);
     assert!(tls.cluster().holds(&format!("bool_and(ssl) FROM {sessions}")));

@@ -1,7 +1,7 @@
 //! The rate limit of a credential. Off unless configured.
 
 use audit_tests::{
-    Answer, Client, Database, DatabaseKind, Organization, Server, Stream, assert_settings_refused, event,
+    Client, Database, DatabaseKind, Organization, Response, Server, Stream, assert_settings_refused, event,
     on_both_databases,
 };
 use std::time::Instant;
@@ -12,21 +12,21 @@ const REQUESTS_MAX: usize = 2_000;
 const NAMES: [&str; 3] = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
 
 /// Limit, remaining and reset of a response, if it has them.
-fn allowance(answer: &Answer) -> Option<[u64; 3]> {
+fn allowance(response: &Response) -> Option<[u64; 3]> {
     let values = NAMES.map(|name| {
-        answer
+        response
             .header(name)
             .map(|text| text.parse::<u64>().expect("a number"))
     });
     match values {
         [Some(limit), Some(remaining), Some(reset)] => Some([limit, remaining, reset]),
         [None, None, None] => None,
-        _ => panic!("some headers are missing: {answer:?}"),
+        _ => panic!("some headers are missing: {response:?}"),
     }
 }
 
-fn allowed(answer: &Answer) -> [u64; 3] {
-    allowance(answer).unwrap_or_else(|| panic!("no headers: {answer:?}"))
+fn allowed(response: &Response) -> [u64; 3] {
+    allowance(response).unwrap_or_else(|| panic!("no headers: {response:?}"))
 }
 
 fn start(database: DatabaseKind, per_second: &str, burst: Option<&str>) -> Server {
@@ -36,13 +36,13 @@ fn start(database: DatabaseKind, per_second: &str, burst: Option<&str>) -> Serve
 }
 
 /// Sends requests until one is refused; returns the refusal and the number of accepted requests.
-fn exhaust(client: &Client) -> (Answer, u64) {
+fn exhaust(client: &Client) -> (Response, u64) {
     for number in 0..REQUESTS_MAX {
-        let answer = client.get("/events").send();
-        if answer.status() == 429 {
-            return (answer, number as u64);
+        let response = client.get("/events").send();
+        if response.status() == 429 {
+            return (response, number as u64);
         }
-        answer.expect_status(200);
+        response.expect_status(200);
     }
     panic!("no request is refused");
 }
@@ -53,7 +53,7 @@ on_both_databases! {
     a_token_comes_back_in_time,
     each_credential_has_its_own_bucket,
     a_key_has_one_bucket_however_it_is_written,
-    every_answer_to_a_credential_says_what_is_left,
+    every_response_to_a_credential_says_what_is_left,
     requests_without_a_credential_are_not_limited,
     the_burst_is_a_second_s_worth_unless_configured,
     a_page_may_read_that_it_asks_too_often,
@@ -95,10 +95,10 @@ fn a_burst_is_let_through_and_then_what_comes_back(database: DatabaseKind) {
     assert!((BURST - 1..=BURST).contains(&reset), "{reset}");
     // A refused request has no effect and does not count.
     for _ in 0..5 {
-        let answer = project.post("/events").json(event()).send();
-        if answer.status() == 429 {
-            assert_eq!(answer.header("retry-after"), Some("1"));
-            assert!(allowed(&answer)[2] <= BURST);
+        let response = project.post("/events").json(event()).send();
+        if response.status() == 429 {
+            assert_eq!(response.header("retry-after"), Some("1"));
+            assert!(allowed(&response)[2] <= BURST);
         }
     }
 }
@@ -143,11 +143,11 @@ fn a_key_has_one_bucket_however_it_is_written(database: DatabaseKind) {
     }
 }
 
-fn every_answer_to_a_credential_says_what_is_left(database: DatabaseKind) {
+fn every_response_to_a_credential_says_what_is_left(database: DatabaseKind) {
     let server = start(database, "50", Some("1000"));
     let organization = Organization::create(&server, "enterprise");
     let project = organization.project();
-    let answers = [
+    let responses = [
         (201, project.post("/events").json(event()).send()),
         (400, project.post("/events").raw_json("{").send()),
         (403, project.post("/redaction/rules").raw_json("{}").send()),
@@ -166,11 +166,11 @@ fn every_answer_to_a_credential_says_what_is_left(database: DatabaseKind) {
             organization.with_credential("nonsense").get("/events").send(),
         ),
     ];
-    for (status, answer) in answers {
-        let answer = answer.expect_status(status);
-        let [limit, remaining, reset] = allowed(&answer);
+    for (status, response) in responses {
+        let response = response.expect_status(status);
+        let [limit, remaining, reset] = allowed(&response);
         assert_eq!(limit, 1_000);
-        assert!((900..1_000).contains(&remaining), "{remaining}: {answer:?}");
+        assert!((900..1_000).contains(&remaining), "{remaining}: {response:?}");
         assert_eq!(
             reset, 1,
             "at fifty per second, the few missing tokens are refilled at once"
@@ -226,7 +226,7 @@ fn a_page_may_read_that_it_asks_too_often(database: DatabaseKind) {
                 .header("origin", "https://app.example.com")
                 .send_raw()
         })
-        .find(|answer| answer.status == 429);
+        .find(|response| response.status == 429);
     let refused = refused.expect("a refusal");
     assert_eq!(refused.header("access-control-allow-origin"), Some("*"));
     assert_eq!(refused.header("vary"), Some("Origin"));

@@ -270,9 +270,9 @@ fn a_method_of_a_hundred_kilobytes_is_cut_in_the_log(database: DatabaseKind) {
     let method = "M".repeat(100_000);
     let request = format!("{method} /healthz HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).expect("send a request");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("read the answer");
-    assert!(answer.starts_with("HTTP/1.1 405 "), "{answer}");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("read the answer");
+    assert!(response.starts_with("HTTP/1.1 405 "), "{response}");
     let log = server.stop().stderr;
     let line = log
         .lines()
@@ -285,7 +285,7 @@ fn no_cache_stores_what_the_service_returns(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     organization.project().store(event());
     let master = organization.master();
-    for answer in [
+    for response in [
         organization.project().get("/events").send_raw(),
         organization.anonymous().get("/events").send_raw(),
         master
@@ -294,11 +294,11 @@ fn no_cache_stores_what_the_service_returns(database: DatabaseKind) {
             .send_raw(),
         master.get("/keys").send_raw(),
     ] {
-        assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer:?}");
+        assert_eq!(response.header("cache-control"), Some("no-store"), "{response:?}");
         assert_eq!(
-            answer.header("x-content-type-options"),
+            response.header("x-content-type-options"),
             Some("nosniff"),
-            "{answer:?}"
+            "{response:?}"
         );
     }
 }

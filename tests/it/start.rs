@@ -155,11 +155,11 @@ fn the_printed_curl_line_works_as_printed(database: DatabaseKind) {
         .output()
         .expect("run a shell");
     let text = String::from_utf8_lossy(&output.stdout);
-    let answer: Value =
+    let response: Value =
         serde_json::from_str(text.trim()).unwrap_or_else(|error| panic!("{error}: {command}: {text}"));
     assert!(
-        answer.get("error").is_none() && answer["request_id"].is_string(),
-        "{command}: {answer}"
+        response.get("error").is_none() && response["request_id"].is_string(),
+        "{command}: {response}"
     );
 }
 

@@ -45,8 +45,8 @@ impl Deployment {
     fn store_in_the_end(&self) {
         let send = || {
             let event = event_with(json!({"idempotency_key": "after"}));
-            let answer = self.project.post("/events").json(event).send();
-            (answer.status() == 201).then_some(())
+            let response = self.project.post("/events").json(event).send();
+            (response.status() == 201).then_some(())
         };
         Deadline::seconds(60).poll("an event is stored", send);
     }

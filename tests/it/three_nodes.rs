@@ -1,7 +1,7 @@
 //! Three servers on one PostgreSQL database, to which clients write at the same time, hold what one server promises. SQLite has one.
 
 use audit_tests::{
-    Answer, Client, Clock, Database, DatabaseKind, Organization, Server, Stream, Subscription, door_opened,
+    Client, Clock, Database, DatabaseKind, Organization, Response, Server, Stream, Subscription, door_opened,
     event, event_with, webhook_environment,
 };
 use serde_json::{Value, json};
@@ -192,16 +192,16 @@ fn what_is_revoked_or_claimed_on_one_of_three_nodes_holds_on_all() {
     let stream = Stream::of(&nodes.servers[0].client());
     stream.send(event()).expect_status(201);
     let before = nodes.organization.project().count();
-    let claims: Vec<Answer> = nodes.at_once(&nodes.organization, |organization, _| {
+    let claims: Vec<Response> = nodes.at_once(&nodes.organization, |organization, _| {
         stream.claim(&organization.master()).send()
     });
-    let (claimed, refused): (Vec<&Answer>, Vec<&Answer>) =
-        claims.iter().partition(|answer| answer.status() == 200);
+    let (claimed, refused): (Vec<&Response>, Vec<&Response>) =
+        claims.iter().partition(|response| response.status() == 200);
     assert_eq!(claimed.len(), 1, "{claims:?}");
     assert!(
         refused
             .iter()
-            .all(|answer| answer.code() == "stream_already_claimed")
+            .all(|response| response.code() == "stream_already_claimed")
     );
     for project in nodes.projects() {
         assert_eq!(project.count(), before + 1);

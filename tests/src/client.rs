@@ -1,8 +1,8 @@
 //! A client that checks the conventions of the interface on every response.
 
-use crate::answer::{Answer, RawAnswer};
 use crate::authority::authority;
 use crate::live::{EventStream, Live};
+use crate::response::{RawResponse, Response};
 use serde_json::{Value, json};
 use std::time::Duration;
 use ureq::Agent;
@@ -10,7 +10,7 @@ use ureq::http::Method;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// More than any response takes, even with a thousand concurrent clients.
-const ANSWER_SECONDS_MAX: u64 = 120;
+const RESPONSE_SECONDS_MAX: u64 = 120;
 
 /// Talks to one server, with or without a credential. Clones share their connections.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ impl Client {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(Duration::from_secs(ANSWER_SECONDS_MAX)));
+            .timeout_global(Some(Duration::from_secs(RESPONSE_SECONDS_MAX)));
         if base_url.starts_with("https:") {
             let root = Certificate::from_pem(authority().pem().as_bytes()).expect("a certificate");
             let roots = RootCerts::new_with_certs(&[root]);
@@ -111,22 +111,22 @@ impl Client {
 
     /// Stores one event and returns its id.
     pub fn store(&self, event: impl Into<Value>) -> String {
-        let answer = self.post("/events").json(event.into()).send().expect_status(201);
-        let ids = answer.ids();
-        assert_eq!(ids.len(), 1, "{answer:?}");
+        let response = self.post("/events").json(event.into()).send().expect_status(201);
+        let ids = response.ids();
+        assert_eq!(ids.len(), 1, "{response:?}");
         ids[0].clone()
     }
 
     /// Stores a batch, all of which must be accepted, and returns the ids.
     pub fn store_all(&self, events: Vec<Value>) -> Vec<String> {
         let count = events.len();
-        let answer = self
+        let response = self
             .post("/events")
             .json(Value::Array(events))
             .send()
             .expect_status(201);
-        let ids = answer.ids();
-        assert_eq!(ids.len(), count, "{answer:?}");
+        let ids = response.ids();
+        assert_eq!(ids.len(), count, "{response:?}");
         ids
     }
 
@@ -168,13 +168,13 @@ impl Client {
             if let Some(cursor) = &cursor {
                 request = request.query("cursor", cursor);
             }
-            let answer = request.send().expect_status(200);
-            pages.push(answer.list(member));
-            cursor = answer["cursor"].as_str().map(str::to_owned);
+            let response = request.send().expect_status(200);
+            pages.push(response.list(member));
+            cursor = response["cursor"].as_str().map(str::to_owned);
             assert_eq!(
-                answer["has_more"],
+                response["has_more"],
                 json!(cursor.is_some()),
-                "a cursor leads to more: {answer:?}"
+                "a cursor leads to more: {response:?}"
             );
             if cursor.is_none() {
                 return pages;
@@ -245,7 +245,7 @@ impl Request {
     }
 
     /// Sends it and checks the conventions of every JSON response.
-    pub fn send(self) -> Answer {
+    pub fn send(self) -> Response {
         let what = format!("{} {}", self.method, self.url);
         self.try_send().unwrap_or_else(|error| panic!("{what}: {error}"))
     }
@@ -254,12 +254,12 @@ impl Request {
     ///
     /// # Errors
     /// When there is no complete response.
-    pub fn try_send(self) -> Result<Answer, ureq::Error> {
-        Ok(Answer::check(self.try_send_raw()?))
+    pub fn try_send(self) -> Result<Response, ureq::Error> {
+        Ok(Response::check(self.try_send_raw()?))
     }
 
     /// For responses without JSON: metrics and preflights.
-    pub fn send_raw(self) -> RawAnswer {
+    pub fn send_raw(self) -> RawResponse {
         self.try_send_raw().expect("an answer")
     }
 
@@ -283,7 +283,7 @@ impl Request {
         Live::open(request.method.as_str(), &request.url, &request.headers).map(EventStream::new)
     }
 
-    fn try_send_raw(self) -> Result<RawAnswer, ureq::Error> {
+    fn try_send_raw(self) -> Result<RawResponse, ureq::Error> {
         let mut request = ureq::http::Request::builder()
             .method(self.method.clone())
             .uri(&self.url);
@@ -295,7 +295,7 @@ impl Request {
             Some(body) => self.agent.run(request.body(body).expect("a valid request"))?,
             None => self.agent.run(request.body(()).expect("a valid request"))?,
         };
-        RawAnswer::read(response)
+        RawResponse::read(response)
     }
 }
 

@@ -69,8 +69,8 @@ impl Deadline {
     /// the database, which sends no signal.
     pub fn poll<T>(self, what: impl Debug, mut ask: impl FnMut() -> Option<T>) -> T {
         loop {
-            if let Some(answer) = ask() {
-                return answer;
+            if let Some(response) = ask() {
+                return response;
             }
             assert!(self.left().is_some(), "waited too long for {what:?}");
             std::thread::sleep(Duration::from_millis(100));

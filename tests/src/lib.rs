@@ -37,7 +37,6 @@
 )]
 
 mod alerts;
-mod answer;
 mod authority;
 mod certificates;
 mod citus;
@@ -60,6 +59,7 @@ mod prerequisite;
 pub mod process;
 mod python;
 mod receiver;
+mod response;
 mod server;
 mod signature;
 mod softhsm;
@@ -71,7 +71,6 @@ mod webhooks;
 mod witness;
 
 pub use alerts::{alert_rule, door_opened};
-pub use answer::{Answer, RawAnswer};
 pub use authority::trusted_identity;
 pub use certificates::{CertificateAuthority, Identity};
 pub use citus::{Citus, CitusServer};
@@ -92,6 +91,7 @@ pub use pgbouncer::PgBouncer;
 pub use prerequisite::has_curl;
 pub use python::{example, run_example, verify_with_library};
 pub use receiver::{Received, Receiver, Reply};
+pub use response::{RawResponse, Response};
 pub use server::{
     Finished, Server, assert_settings_refused, command_line, command_line_on, command_line_with, program,
     serve_refused, shared_head_key, start_command_line, webhook_environment,

@@ -118,13 +118,13 @@ impl Organization {
 
     /// Creates another project and returns its id.
     pub fn create_project(&self, name: &str) -> String {
-        let answer = self
+        let response = self
             .master()
             .post("/projects")
             .json(json!({"name": name}))
             .send()
             .expect_status(201);
-        answer["project"]["id"]
+        response["project"]["id"]
             .as_str()
             .expect("a project has an id")
             .to_owned()

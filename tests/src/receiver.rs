@@ -324,12 +324,12 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_answer_ends_when_the_client_goes() {
+    fn an_endless_response_ends_when_the_client_goes() {
         let receiver = Receiver::start();
         receiver.reply("/endless", [Reply::EndlessBody]);
-        let answer = agent().get(receiver.url("/endless")).call().unwrap();
-        assert_eq!(answer.status(), 200);
-        drop(answer);
+        let response = agent().get(receiver.url("/endless")).call().unwrap();
+        assert_eq!(response.status(), 200);
+        drop(response);
         receiver.wait_until_given_up("/endless");
     }
 }

@@ -447,8 +447,8 @@ impl Server {
 
     /// The value of a gauge or counter without labels, as `/metrics` has it.
     pub fn metric(&self, name: &str) -> u64 {
-        let answer = self.client().request("GET", "/metrics").send_raw();
-        let text = String::from_utf8(answer.bytes).expect("metrics are text");
+        let response = self.client().request("GET", "/metrics").send_raw();
+        let text = String::from_utf8(response.bytes).expect("metrics are text");
         let mut lines = text.lines();
         let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         let value = value.unwrap_or_else(|| panic!("no {name} in {text}"));

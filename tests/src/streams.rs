@@ -1,8 +1,8 @@
 //! Anonymous streams and their clients.
 
-use crate::answer::Answer;
 use crate::client::{Client, Request};
 use crate::database::DatabaseKind;
+use crate::response::Response;
 use crate::server::Server;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -91,7 +91,7 @@ impl Stream {
     }
 
     /// Sends one event or an array.
-    pub fn send(&self, body: Value) -> Answer {
+    pub fn send(&self, body: Value) -> Response {
         self.post().json(body).send()
     }
 
@@ -111,7 +111,7 @@ impl Stream {
     }
 
     /// Requests its state.
-    pub fn info(&self) -> Answer {
+    pub fn info(&self) -> Response {
         self.client.get(&format!("/streams/{}/info", self.token)).send()
     }
 
@@ -138,13 +138,13 @@ impl Stream {
 /// Sends a claim and returns the number of moved events. It is retried when the server is busy, as clients do: on a
 /// shared server the configuration changes all the time.
 pub fn move_by(claim: Request) -> u64 {
-    let mut answer = claim.clone().send();
+    let mut response = claim.clone().send();
     for _ in 1..CLAIM_ATTEMPTS_MAX {
-        if answer.status() != 503 {
+        if response.status() != 503 {
             break;
         }
-        answer = claim.clone().send();
+        response = claim.clone().send();
     }
-    let answer = answer.expect_status(200);
-    answer["event_count"].as_u64().expect("a number of events")
+    let response = response.expect_status(200);
+    response["event_count"].as_u64().expect("a number of events")
 }

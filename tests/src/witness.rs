@@ -1,9 +1,9 @@
 //! A running `audit-server witness`.
 
-use crate::answer::RawAnswer;
 use crate::client::Client;
 use crate::edge::{Deadline, temporary_directory};
 use crate::process::{Exit, Process};
+use crate::response::RawResponse;
 use crate::server::{START_SECONDS_MAX, start_process};
 use rustix::process::Signal;
 use std::path::Path;
@@ -121,7 +121,7 @@ impl Witness {
     }
 
     /// Asks it to cosign.
-    pub fn add(&self, body: &str) -> RawAnswer {
+    pub fn add(&self, body: &str) -> RawResponse {
         self.client
             .request("POST", "/add-checkpoint")
             .raw(body.as_bytes())
@@ -129,7 +129,7 @@ impl Witness {
     }
 
     /// The last checkpoint of a log, by the SHA-256 of its origin.
-    pub fn checkpoint(&self, origin_hash: &str) -> RawAnswer {
+    pub fn checkpoint(&self, origin_hash: &str) -> RawResponse {
         self.client
             .request("GET", &format!("/{origin_hash}/checkpoint"))
             .send_raw()

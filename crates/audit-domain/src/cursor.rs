@@ -49,7 +49,7 @@ pub struct CursorKey([u8; 32]);
 
 /// The text is not a cursor that this service gave out for this query.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("must be the cursor of an earlier answer to the same query")]
+#[error("must be the cursor of an earlier response to the same query")]
 pub struct CursorError;
 
 impl fmt::Debug for CursorKey {

@@ -89,7 +89,7 @@ pub(crate) struct About {
     /// The description of the response.
     pub(crate) outcome: &'static str,
     /// Example responses, without their `request_id`.
-    pub(crate) answers: &'static [Sample],
+    pub(crate) responses: &'static [Sample],
     /// A response that is not described by its type, or an alternative one.
     pub(crate) plain: Option<Plain>,
     /// Codes of errors that do not follow from the types.
@@ -109,7 +109,7 @@ impl About {
             headers: &[],
             requests: &[],
             outcome: "",
-            answers: &[],
+            responses: &[],
             plain: None,
             errors: &[],
             is_additive: false,

@@ -64,7 +64,7 @@ fn allowed_origin(request: &HttpRequest, origins: &CorsOrigins) -> Option<Header
     }
 }
 
-/// The answer to what a browser asks before it sends the token. `methods` are those that the path takes.
+/// The response to what a browser asks before it sends the token. `methods` are those that the path takes.
 pub(crate) fn preflight(
     request: &HttpRequest,
     state: &HttpState,

@@ -94,7 +94,7 @@ pub(crate) struct ErrorBody {
 /// The response to a failed request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorResponse")]
-pub(crate) struct ErrorAnswer<'a> {
+pub(crate) struct ErrorResponse<'a> {
     error: ErrorBody,
     /// The id of the request, also in the header `x-request-id` and in the service's log.
     request_id: &'a str,
@@ -109,7 +109,7 @@ fn details(violations: &Violations) -> Vec<DetailBody> {
 }
 
 /// The code and message of an application error, which are decided only here.
-fn app_answer(error: &AppError) -> (ErrorCode, String) {
+fn app_response(error: &AppError) -> (ErrorCode, String) {
     let code = match error {
         AppError::Invalid(_) => ErrorCode::ValidationError,
         AppError::Unauthorized => ErrorCode::Unauthorized,
@@ -147,7 +147,7 @@ fn app_answer(error: &AppError) -> (ErrorCode, String) {
 
 /// An application error in the list of a batch's refused events.
 pub(crate) fn item_error(error: &AppError) -> ErrorBody {
-    let (code, message) = app_answer(error);
+    let (code, message) = app_response(error);
     let details = match error {
         AppError::Invalid(violations) => Some(details(violations)),
         _ => None,
@@ -160,9 +160,9 @@ pub(crate) fn item_error(error: &AppError) -> ErrorBody {
 }
 
 impl ApiError {
-    fn answer(&self) -> (ErrorCode, String) {
+    fn response(&self) -> (ErrorCode, String) {
         let code = match self {
-            Self::App(error) => return app_answer(error),
+            Self::App(error) => return app_response(error),
             Self::NoRoute | Self::StreamsOff => ErrorCode::NotFound,
             Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge,
@@ -175,7 +175,7 @@ impl ApiError {
 
     /// The response, with the request's id in it.
     pub(crate) fn render(&self, request_id: &str) -> HttpResponse {
-        let (code, message) = self.answer();
+        let (code, message) = self.response();
         let status = code.status();
         let details = match self {
             Self::App(AppError::Invalid(violations)) => Some(details(violations)),
@@ -215,7 +215,7 @@ impl ApiError {
             }
             _ => &mut response,
         };
-        response.json(ErrorAnswer {
+        response.json(ErrorResponse {
             error: ErrorBody {
                 code: code.as_str(),
                 message,
@@ -244,7 +244,7 @@ impl ApiError {
 /// Only the status: the body is written by the middleware, which knows the request's id.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
-        self.answer().0.status()
+        self.response().0.status()
     }
 
     fn error_response(&self) -> HttpResponse {

@@ -15,7 +15,7 @@ mod page;
 mod tests;
 
 pub(crate) use credential_kind::CredentialKind;
-pub(crate) use facts::{Answer, Describe, Facts, Input, SchemaOf, facts_of};
+pub(crate) use facts::{Describe, Facts, Input, Response, SchemaOf, facts_of};
 pub(crate) use page::{LIBRARY, page};
 
 use model::Document;

@@ -1,6 +1,6 @@
 //! Responses with the request's id.
 
-use crate::openapi::{Answer, Describe, Facts};
+use crate::openapi::{Describe, Facts, Response};
 use crate::request_id::RequestId;
 use crate::schema::True;
 use actix_web::body::BoxBody;
@@ -120,7 +120,7 @@ impl<T> Reply<T, Accepted> {
 
 impl<T: JsonSchema, S: Success> Describe for Reply<T, S> {
     fn describe(facts: &mut Facts) {
-        facts.answer = Some(Answer {
+        facts.response = Some(Response {
             status: S::STATUS.as_u16(),
             schema: |generator| generator.subschema_for::<WithRequestId<'_, T>>(),
         });

@@ -256,8 +256,8 @@ pub(crate) fn register(config: &mut web::ServiceConfig, surface: Surface, withou
         if MatchedRoute::at(path).is_viewer_read {
             let allow = allow.clone();
             let preflight = move |request: HttpRequest, state: web::Data<HttpState>| {
-                let answer = cors::preflight(&request, &state, &allow);
-                async move { answer }
+                let response = cors::preflight(&request, &state, &allow);
+                async move { response }
             };
             resource = resource.route(of_method(Method::OPTIONS).to(preflight));
         }

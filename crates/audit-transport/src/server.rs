@@ -314,9 +314,9 @@ mod tests {
         let refused = loop {
             let mut stream = TcpStream::connect(address).await.unwrap();
             let sent = stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await;
-            let mut answer = Vec::new();
-            let read = stream.read_to_end(&mut answer).await;
-            if sent.is_ok() && read.is_ok() && answer.starts_with(b"HTTP/1.1 400") {
+            let mut response = Vec::new();
+            let read = stream.read_to_end(&mut response).await;
+            if sent.is_ok() && read.is_ok() && response.starts_with(b"HTTP/1.1 400") {
                 break stream;
             }
         };

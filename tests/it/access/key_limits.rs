@@ -122,15 +122,15 @@ fn every_fault_of_limits_is_named(database: DatabaseKind) {
             .send()
     };
     for path in ["/keys", "/master-keys"] {
-        let answer = post(
+        let response = post(
             path,
             json!({"scopes": ["everything"], "networks": ["all"], "expires_at": "soon"}),
         );
-        let answer = answer.expect_invalid(&["scopes[0]", "networks[0]", "expires_at"]);
-        assert!(answer.message_on("scopes[0]").contains("events:write"));
+        let response = response.expect_invalid(&["scopes[0]", "networks[0]", "expires_at"]);
+        assert!(response.message_on("scopes[0]").contains("events:write"));
         post(path, json!({"scopes": [], "networks": []})).expect_invalid(&["scopes", "networks"]);
-        let answer = post(path, json!({"expires_at": now_plus(-60)})).expect_invalid(&["expires_at"]);
-        assert_eq!(answer.message_on("expires_at"), "must be in the future");
+        let response = post(path, json!({"expires_at": now_plus(-60)})).expect_invalid(&["expires_at"]);
+        assert_eq!(response.message_on("expires_at"), "must be in the future");
         post(path, json!({"networks": vec!["10.0.0.0/8"; 33]})).expect_invalid(&["networks"]);
     }
     let id = text(&new_key(&organization, json!({})), "id");

@@ -10,7 +10,7 @@ pub(crate) use route::{Outcome, Recorded, Route, Subject, Target};
 pub(crate) use table::ROUTES;
 
 use audit_tests::{
-    Answer, Client, DatabaseKind, Organization, RawAnswer, Server, event, merge, on_both_databases,
+    Client, DatabaseKind, Organization, RawResponse, Response, Server, event, merge, on_both_databases,
 };
 use route::Scope;
 use serde_json::json;
@@ -41,7 +41,7 @@ impl Fixture {
         }
     }
 
-    fn send(&self, route: &Route, client: &Client) -> RawAnswer {
+    fn send(&self, route: &Route, client: &Client) -> RawResponse {
         let object = self.objects.object(route.target);
         self.objects.request(route, &object, client).send_raw()
     }
@@ -70,7 +70,7 @@ fn key_id(organization: &Organization, key: &str) -> String {
     listed["id"].as_str().expect("an id").to_owned()
 }
 
-fn assert_outcome(route: &Route, credential: &str, outcome: Outcome, answer: RawAnswer) {
+fn assert_outcome(route: &Route, credential: &str, outcome: Outcome, response: RawResponse) {
     let expected = match outcome {
         Outcome::Success(status) => (status, ""),
         Outcome::Forbidden => (403, "forbidden"),
@@ -79,13 +79,13 @@ fn assert_outcome(route: &Route, credential: &str, outcome: Outcome, answer: Raw
         Outcome::Revoked => (401, "key_revoked"),
     };
     let Route { method, path, .. } = route;
-    let what = format!("{method} {path} with {credential}: {answer:?}");
+    let what = format!("{method} {path} with {credential}: {response:?}");
     // Checkpoints, tiles and keys are not JSON; errors always are.
-    if answer.status == 200 && !answer.is_json() {
-        return assert_eq!((answer.status, ""), expected, "{what}");
+    if response.status == 200 && !response.is_json() {
+        return assert_eq!((response.status, ""), expected, "{what}");
     }
-    let answer = Answer::check(answer);
-    assert_eq!((answer.status(), answer.code()), expected, "{what}");
+    let response = Response::check(response);
+    assert_eq!((response.status(), response.code()), expected, "{what}");
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn each_route_admits_the_credentials_of_the_table_and_no_others(database: Databa
                 route.path,
                 "/metrics" | "/docs" | "/docs/scalar.js" | "/api/v1/openapi.json"
             ) {
-                let answer = client.request(route.method, route.path).send_raw();
-                assert_eq!(answer.status, 200, "{} with {credential}", route.path);
+                let response = client.request(route.method, route.path).send_raw();
+                assert_eq!(response.status, 200, "{} with {credential}", route.path);
                 continue;
             }
             assert_outcome(route, credential, outcome, fixture.send(route, &client));
@@ -189,7 +189,7 @@ fn each_route_needs_one_scope_of_a_key(database: DatabaseKind) {
         let with = limited(is_master, vec![scope]);
         assert_outcome(route, scope, outcome, fixture.send(route, &with));
         let without = limited(is_master, others);
-        let refused = Answer::check(fixture.send(route, &without)).expect_error(403, "forbidden");
+        let refused = Response::check(fixture.send(route, &without)).expect_error(403, "forbidden");
         let message = refused.body()["error"]["message"].as_str().expect("a message");
         assert!(
             message.ends_with(scope),

@@ -52,8 +52,8 @@ impl Objects {
             Target::Key => key_id(own, &own.create_key("live")),
             Target::MasterKey => {
                 let request = own.master().post("/master-keys");
-                let answer = request.json(json!({"name": unique_name()})).send();
-                answer.expect_status(201).text("id")
+                let response = request.json(json!({"name": unique_name()})).send();
+                response.expect_status(201).text("id")
             }
             Target::Rule => {
                 let rule = json!({"type": "pattern", "name": "x", "pattern": "x"});

@@ -39,8 +39,8 @@ fn a_repeated_event_counts_once(database: DatabaseKind) {
     }
     project.store_all(vec![keyed("b"); 5]);
     let other_content = merge(keyed("a"), json!({"category": "system"}));
-    let answer = project.post("/events").json(other_content).send();
-    answer.expect_error(409, "conflict");
+    let response = project.post("/events").json(other_content).send();
+    response.expect_error(409, "conflict");
     assert_eq!(project.all_alerts().len(), 0);
     project.store_all(vec![keyed("a"), keyed("c"), keyed("b")]);
     assert_eq!(event_counts(&project), [3]);
@@ -74,11 +74,11 @@ fn events_that_are_refused_within_a_batch_do_not_count(database: DatabaseKind) {
         broken.clone(),
         door_opened("actor-1"),
     ];
-    let answer = project.post("/events").json(Value::Array(batch)).send();
-    assert_eq!(answer.expect_status(201).ids().len(), 2);
+    let response = project.post("/events").json(Value::Array(batch)).send();
+    assert_eq!(response.expect_status(201).ids().len(), 2);
     let batch = json!([broken, broken, broken]);
-    let answer = project.post("/events").json(batch).send();
-    answer.expect_error(400, "validation_error");
+    let response = project.post("/events").json(batch).send();
+    response.expect_error(400, "validation_error");
     assert_eq!(project.all_alerts().len(), 0);
     project.store(door_opened("actor-1"));
     assert_eq!(event_counts(&project), [3]);
@@ -92,8 +92,8 @@ fn a_batch_that_is_refused_whole_leaves_no_trace(database: DatabaseKind) {
     let project = organization.project();
     let mut stored: BTreeSet<String> = project.store_all(vec![failed(); 4]).into_iter().collect();
     let too_many = Value::Array(vec![failed(); FREE_EVENTS_MAX - 4 + 1]);
-    let answer = project.post("/events").json(too_many).send();
-    answer.expect_error(429, "daily_event_limit_reached");
+    let response = project.post("/events").json(too_many).send();
+    response.expect_error(429, "daily_event_limit_reached");
     assert_eq!(project.all_alerts().len(), 0);
     stored.insert(project.store(failed()));
     assert_counted_once(&[project.only_alert()], 5, &stored);

@@ -13,7 +13,7 @@ use std::thread;
 const WRITERS: usize = 8;
 const THRESHOLD: usize = 7;
 /// The number of requests acknowledged before the kill, per round.
-const ANSWERS_BEFORE_KILL: [usize; 3] = [10, 60, 35];
+const RESPONSES_BEFORE_KILL: [usize; 3] = [10, 60, 35];
 
 fn failed() -> Value {
     event_with(json!({"action": "auth.failed", "category": "auth"}))
@@ -36,10 +36,10 @@ fn write_until_gone(client: &Client, writer: &str, answered: &Sender<()>) -> Vec
     loop {
         let size = if number % 2 == 0 { 10 } else { 1 };
         let keys: Vec<String> = (0..size).map(|n| format!("{writer}-{number}-{n}")).collect();
-        let Ok(answer) = client.post("/events").json(body(&keys)).try_send() else {
+        let Ok(response) = client.post("/events").json(body(&keys)).try_send() else {
             return keys;
         };
-        answer.expect_status(201);
+        response.expect_status(201);
         answered.send(()).expect("the receiver outlives the writers");
         number += 1;
     }
@@ -56,7 +56,7 @@ fn kill_under_load(server: Server, organization: &Organization, round: usize) ->
         };
         let writers: Vec<_> = (0..WRITERS).map(start).collect();
         let deadline = Deadline::seconds(60);
-        for _ in 0..ANSWERS_BEFORE_KILL[round] {
+        for _ in 0..RESPONSES_BEFORE_KILL[round] {
             let left = deadline.left().expect("the writers receive responses in time");
             answered
                 .recv_timeout(left)
@@ -108,13 +108,13 @@ fn kill_9_under_load_leaves_an_alert_for_each_threshold_and_no_other(database: D
     organization.create_alert_rule(alert_rule(
         json!({"threshold": THRESHOLD, "window_seconds": 3_600}),
     ));
-    for round in 0..ANSWERS_BEFORE_KILL.len() {
+    for round in 0..RESPONSES_BEFORE_KILL.len() {
         let unanswered = kill_under_load(server, &organization, round);
         server = Server::start(&database, &[]);
         let project = organization.on(&server).project();
         for keys in &unanswered {
-            let answer = project.post("/events").json(body(keys)).send();
-            answer.expect_status(201);
+            let response = project.post("/events").json(body(keys)).send();
+            response.expect_status(201);
         }
         let events = project.pages(&[("limit", "200")]).concat();
         let stored: BTreeSet<String> = events

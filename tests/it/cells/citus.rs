@@ -43,17 +43,17 @@ fn store_until(organization: &Organization, writer: usize, ending: &Ending) -> V
         );
         let deadline = Deadline::seconds(120);
         loop {
-            let answer = client.post("/events").json(event.clone()).send();
-            match answer.status() {
+            let response = client.post("/events").json(event.clone()).send();
+            match response.status() {
                 201 => {
-                    ids.extend(answer.ids());
+                    ids.extend(response.ids());
                     break;
                 }
                 503 => {
-                    assert!(answer.header("retry-after").is_some(), "{answer:?}");
+                    assert!(response.header("retry-after").is_some(), "{response:?}");
                     assert!(deadline.left().is_some(), "the cell stays away");
                 }
-                _ => panic!("{answer:?}"),
+                _ => panic!("{response:?}"),
             }
         }
         if ending.is_announced() {

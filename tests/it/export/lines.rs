@@ -2,7 +2,7 @@
 
 use super::{export, exported, store_variety};
 use audit_tests::{
-    Answer, Database, DatabaseKind, Deadline, Next, Organization, Server, event, event_with,
+    Database, DatabaseKind, Deadline, Next, Organization, Response, Server, event, event_with,
     on_both_databases,
 };
 use serde_json::{Value, json};
@@ -150,8 +150,8 @@ fn what_the_export_does_not_take_is_refused(database: DatabaseKind) {
         ("after", "x"),
         ("environment", "test"),
     ] {
-        let answer = project.get("/events/export").query(name, value).send();
-        answer.expect_invalid(&[name]);
+        let response = project.get("/events/export").query(name, value).send();
+        response.expect_invalid(&[name]);
     }
     let several = project
         .get("/events/export")
@@ -172,10 +172,10 @@ fn an_older_http_is_refused(database: DatabaseKind) {
     let key = &organization.project_key;
     let request = format!("GET /api/v1/events/export HTTP/1.0\r\nauthorization: Bearer {key}\r\n\r\n");
     stream.write_all(request.as_bytes()).expect("send");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    assert!(answer.starts_with("HTTP/1.0 400 "), "{answer}");
-    assert!(answer.contains("validation_error"), "{answer}");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("an answer");
+    assert!(response.starts_with("HTTP/1.0 400 "), "{response}");
+    assert!(response.contains("validation_error"), "{response}");
 }
 
 fn an_organization_runs_four_exports_at_once(database: DatabaseKind) {
@@ -187,9 +187,9 @@ fn an_organization_runs_four_exports_at_once(database: DatabaseKind) {
     }
     let open = |organization: &Organization| organization.project().get("/events/export").open();
     let refused = |organization: &Organization| {
-        let answer = organization.project().get("/events/export").send();
-        let answer: Answer = answer.expect_error(503, "unavailable");
-        assert!(answer.header("retry-after").is_some(), "{answer:?}");
+        let response = organization.project().get("/events/export").send();
+        let response: Response = response.expect_error(503, "unavailable");
+        assert!(response.header("retry-after").is_some(), "{response:?}");
     };
     let mut of_one: Vec<_> = (0..4).map(|_| open(one)).collect();
     refused(one);

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 /// The text of a whole export.
 fn export(client: &Client, parameters: &[(&str, &str)]) -> String {
-    let answer = client.get("/events/export").queries(parameters).send_raw();
-    assert_eq!(answer.status, 200, "{answer:?}");
-    String::from_utf8(answer.bytes).expect("an export in UTF-8")
+    let response = client.get("/events/export").queries(parameters).send_raw();
+    assert_eq!(response.status, 200, "{response:?}");
+    String::from_utf8(response.bytes).expect("an export in UTF-8")
 }
 
 /// The events of an export in JSON lines.

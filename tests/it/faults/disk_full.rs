@@ -12,8 +12,8 @@ const FULL: &str = "free disk space where the database is; writing then continue
 fn send_until_refused(project: &Client, acknowledged: &mut Acknowledged) -> usize {
     let mut numbers = 0..100_000;
     let refused = numbers.find(|number| {
-        let answer = acknowledged.send(project, &format!("event-{number}"));
-        answer.status() != 201
+        let response = acknowledged.send(project, &format!("event-{number}"));
+        response.status() != 201
     });
     refused.expect("the disk is full in the end")
 }

@@ -30,12 +30,12 @@ fn write(client: &Client, writer: usize) -> (BTreeMap<String, String>, Vec<Strin
     let mut acknowledged = BTreeMap::new();
     for request in 0.. {
         let keys: Vec<String> = (0..BATCH).map(|n| format!("{writer}-{request}-{n}")).collect();
-        let Ok(answer) = client.post("/events").json(batch(&keys)).try_send() else {
+        let Ok(response) = client.post("/events").json(batch(&keys)).try_send() else {
             return (acknowledged, keys);
         };
-        match answer.status() {
-            201 => acknowledged.extend(keys.into_iter().zip(answer.ids())),
-            _ => assert_refused(&answer),
+        match response.status() {
+            201 => acknowledged.extend(keys.into_iter().zip(response.ids())),
+            _ => assert_refused(&response),
         }
     }
     unreachable!("the server is killed in the end")

@@ -10,7 +10,7 @@ mod open_files;
 mod stopped_node;
 mod sync_failure;
 
-use audit_tests::{Answer, Client, Deadline, Server, event_with};
+use audit_tests::{Client, Deadline, Response, Server, event_with};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,17 +20,17 @@ struct Acknowledged(BTreeMap<String, String>);
 
 impl Acknowledged {
     /// Sends one event with this key, and notes it if it is acknowledged. A refusal must be an honest one.
-    fn send(&mut self, client: &Client, key: &str) -> Answer {
-        let answer = send(client, key);
-        match answer.status() {
+    fn send(&mut self, client: &Client, key: &str) -> Response {
+        let response = send(client, key);
+        match response.status() {
             201 => {
-                let id = answer.ids().remove(0);
+                let id = response.ids().remove(0);
                 let earlier = self.0.insert(key.to_owned(), id.clone());
                 assert!(earlier.is_none_or(|earlier| earlier == id), "{key} has one id");
             }
-            _ => assert_refused(&answer),
+            _ => assert_refused(&response),
         }
-        answer
+        response
     }
 
     /// Sends an event that must be acknowledged.
@@ -65,23 +65,23 @@ fn body(key: &str) -> Value {
     event_with(json!({"idempotency_key": key, "metadata": {"padding": "x".repeat(2_000)}}))
 }
 
-fn send(client: &Client, key: &str) -> Answer {
+fn send(client: &Client, key: &str) -> Response {
     client.post("/events").json(body(key)).send()
 }
 
 /// Asserts a refusal that a client may retry: 503 with `Retry-After`, and the code of the interface.
-fn assert_refused(answer: &Answer) {
+fn assert_refused(response: &Response) {
     assert_eq!(
-        (answer.status(), answer.code()),
+        (response.status(), response.code()),
         (503, "unavailable"),
-        "{answer:?}"
+        "{response:?}"
     );
-    assert!(answer.header("retry-after").is_some(), "{answer:?}");
+    assert!(response.header("retry-after").is_some(), "{response:?}");
 }
 
-fn assert_unknown(answer: &Answer) {
-    assert_refused(answer);
-    let message = answer.body()["error"]["message"].as_str().expect("a message");
+fn assert_unknown(response: &Response) {
+    assert_refused(response);
+    let message = response.body()["error"]["message"].as_str().expect("a message");
     assert!(message.contains("outcome is unknown"), "{message}");
 }
 
@@ -89,7 +89,7 @@ fn assert_unknown(answer: &Answer) {
 fn wait_until_ready(server: &Server, is_ready: bool) {
     let status = if is_ready { 200 } else { 503 };
     Deadline::seconds(60).poll(("/readyz", status), || {
-        let answer = server.client().request("GET", "/readyz").send();
-        (answer.status() == status).then_some(())
+        let response = server.client().request("GET", "/readyz").send();
+        (response.status() == status).then_some(())
     });
 }

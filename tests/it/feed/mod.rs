@@ -7,7 +7,7 @@ mod poll;
 mod stream;
 mod viewers;
 
-use audit_tests::{Answer, Client, Deadline, EventStream, Server};
+use audit_tests::{Client, Deadline, EventStream, Response, Server};
 use serde_json::Value;
 
 /// More than any event takes to arrive.
@@ -25,9 +25,9 @@ fn ids(events: &[Value]) -> Vec<String> {
 }
 
 /// One page of the feed.
-fn page(client: &Client, parameters: &[(&str, &str)]) -> Answer {
-    let answer = client.get("/events/feed").queries(parameters).send();
-    answer.expect_status(200)
+fn page(client: &Client, parameters: &[(&str, &str)]) -> Response {
+    let response = client.get("/events/feed").queries(parameters).send();
+    response.expect_status(200)
 }
 
 /// The cursor at the end of the feed.
@@ -43,11 +43,11 @@ fn everything(client: &Client, parameters: &[(&str, &str)]) -> (Vec<Value>, Stri
         if let Some(cursor) = &cursor {
             request = request.query("after", cursor);
         }
-        let answer = request.send().expect_status(200);
-        events.extend(answer.list("events"));
-        cursor = Some(answer.text("cursor"));
-        if answer["has_more"] == false {
-            return (events, answer.text("cursor"));
+        let response = request.send().expect_status(200);
+        events.extend(response.list("events"));
+        cursor = Some(response.text("cursor"));
+        if response["has_more"] == false {
+            return (events, response.text("cursor"));
         }
     }
 }

@@ -15,7 +15,7 @@ const WRITERS: usize = 8;
 /// How often a node is killed in the middle of its work.
 const KILLS: usize = 6;
 /// How many more requests are answered before each kill.
-const ANSWERS_BETWEEN_KILLS: usize = 60;
+const RESPONSES_BETWEEN_KILLS: usize = 60;
 
 /// The addresses of the nodes: the second is killed and restarted on another port.
 struct Nodes {
@@ -55,8 +55,8 @@ fn write(nodes: &Nodes, writer: usize) -> BTreeMap<String, String> {
         let ids = [first, steady.clone(), steady.clone()]
             .into_iter()
             .find_map(|client| {
-                let answer = client.post("/events").json(body.clone()).try_send().ok()?;
-                (answer.status() == 201).then(|| answer.ids())
+                let response = client.post("/events").json(body.clone()).try_send().ok()?;
+                (response.status() == 201).then(|| response.ids())
             });
         // While a killed node's transaction still locks the ledger, the other node may be overloaded as well.
         let Some(ids) = ids else { continue };
@@ -82,12 +82,14 @@ fn follow_by_poll(nodes: &Nodes, end: &Mutex<Option<String>>) -> Vec<String> {
         if let Some(cursor) = &cursor {
             request = request.query("after", cursor);
         }
-        let Ok(answer) = request.try_send() else { continue };
-        if answer.status() != 200 {
+        let Ok(response) = request.try_send() else {
+            continue;
+        };
+        if response.status() != 200 {
             continue;
         }
-        followed.extend(ids(&answer.list("events")));
-        cursor = Some(answer.text("cursor"));
+        followed.extend(ids(&response.list("events")));
+        cursor = Some(response.text("cursor"));
         if followed.last() == end.lock().expect("a lock that is never poisoned").as_ref() {
             break;
         }
@@ -131,7 +133,7 @@ fn kill_again_and_again(
         let deadline = Deadline::seconds(120);
         deadline.poll("answers between the kills", || {
             let answered = nodes.answered.load(Ordering::Relaxed);
-            (answered >= kill * ANSWERS_BETWEEN_KILLS).then_some(())
+            (answered >= kill * RESPONSES_BETWEEN_KILLS).then_some(())
         });
         server.kill();
         server = Server::start(database, &[]);
@@ -189,8 +191,8 @@ fn the_feed_has_no_gap_and_no_repeat_although_a_node_is_killed_again_and_again(k
 fn store_patiently(client: &Client, event: Value) -> String {
     let deadline = Deadline::seconds(60);
     deadline.poll("the ledger", || {
-        let answer = client.post("/events").json(event.clone()).send();
-        (answer.status() == 201).then(|| answer.ids().remove(0))
+        let response = client.post("/events").json(event.clone()).send();
+        (response.status() == 201).then(|| response.ids().remove(0))
     })
 }
 

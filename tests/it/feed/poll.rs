@@ -137,8 +137,8 @@ fn poll_while(node: &Node, parameters: &[(&str, &str)], meanwhile: impl FnOnce()
     let asked = [parameters, &[("wait", "60")]].concat();
     thread::scope(|scope| {
         let poll = scope.spawn(move || {
-            let answer = page(&client, &asked);
-            (answer.list("events"), Instant::now())
+            let response = page(&client, &asked);
+            (response.list("events"), Instant::now())
         });
         wait_for_waiting(&node.server, 1);
         meanwhile();
@@ -171,9 +171,9 @@ fn a_poll_ends_with_the_next_event(database: DatabaseKind) {
     project.store(event());
     assert_polls_wake(&node, || project.store(event()));
     let started = Instant::now();
-    let answer = page(&project, &[("wait", "60")]);
+    let response = page(&project, &[("wait", "60")]);
     assert!(
-        answer.list("events").len() >= 2,
+        response.list("events").len() >= 2,
         "stored events are returned at once"
     );
     let waited = started.elapsed();
@@ -183,9 +183,9 @@ fn a_poll_ends_with_the_next_event(database: DatabaseKind) {
 fn a_poll_without_news_ends_when_its_time_is_over(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     let started = Instant::now();
-    let answer = page(&project, &[("wait", "2")]);
-    assert_eq!(answer["events"], json!([]));
-    assert_eq!(answer["has_more"], false);
+    let response = page(&project, &[("wait", "2")]);
+    assert_eq!(response["events"], json!([]));
+    assert_eq!(response["has_more"], false);
     let waited = started.elapsed();
     assert!(waited >= Duration::from_secs(2), "{waited:?}");
     assert!(waited < Duration::from_secs(2 + AT_ONCE_SECONDS), "{waited:?}");
@@ -333,14 +333,14 @@ fn what_the_feed_does_not_take_is_refused(database: DatabaseKind) {
         ("start_date", "2026-01-15T10:30:00Z"),
         ("end_date", "2026-01-15T10:30:00Z"),
     ] {
-        let answer = project.get("/events/feed").query(name, value).send();
-        answer.expect_invalid(&[name]);
+        let response = project.get("/events/feed").query(name, value).send();
+        response.expect_invalid(&[name]);
     }
-    let answer = project
+    let response = project
         .get("/events/feed")
         .queries(&[("wait", "x"), ("limit", "x"), ("x", "")])
         .send();
-    answer.expect_invalid(&["wait", "limit", "x"]);
+    response.expect_invalid(&["wait", "limit", "x"]);
     project
         .post("/events/feed")
         .send()
@@ -355,9 +355,9 @@ fn a_cursor_from_a_state_that_was_lost_is_refused(kind: DatabaseKind) {
     let cursor = end_of(&project);
     // As if an earlier backup had been restored.
     database.execute("DELETE FROM events WHERE seq > 0; UPDATE ledgers SET size = 1 WHERE size > 0");
-    let answer = project.get("/events/feed").query("after", &cursor).send();
-    let answer = answer.expect_invalid(&["after"]);
-    assert!(answer.message_on("after").contains("ahead"), "{answer:?}");
+    let response = project.get("/events/feed").query("after", &cursor).send();
+    let response = response.expect_invalid(&["after"]);
+    assert!(response.message_on("after").contains("ahead"), "{response:?}");
     let poll = Deadline::seconds(AT_ONCE_SECONDS);
     poll.poll("the feed from its beginning", || {
         (everything(&project, &[]).0.len() == 1).then_some(())

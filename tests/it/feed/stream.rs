@@ -24,7 +24,7 @@ on_both_databases! {
     a_client_that_comes_back_misses_nothing_and_gets_nothing_twice,
     the_ids_of_a_stream_are_the_cursors_of_the_feed,
     a_cursor_that_moves_without_an_event_is_sent,
-    a_request_for_anything_gets_an_answer_that_ends,
+    a_request_for_anything_gets_a_response_that_ends,
     an_invalid_stream_request_is_refused_by_its_status,
     a_revoked_key_ends_its_streams,
     a_deleted_tier_ends_the_streams_of_its_tokens,
@@ -80,8 +80,8 @@ fn the_ids_of_a_stream_are_the_cursors_of_the_feed(database: DatabaseKind) {
     let mut stream = project.get("/events/feed").open_events();
     next_id(&mut stream);
     let (rest, cursor) = {
-        let answer = super::page(&project, &[("after", &stream.last_event_id)]);
-        (ids(&answer.list("events")), answer.text("cursor"))
+        let response = super::page(&project, &[("after", &stream.last_event_id)]);
+        (ids(&response.list("events")), response.text("cursor"))
     };
     assert_eq!(rest, stored[1..]);
     let id = project.store(event());
@@ -111,11 +111,11 @@ fn a_cursor_that_moves_without_an_event_is_sent(database: DatabaseKind) {
     assert_eq!(next_id(&mut stream), id);
 }
 
-fn a_request_for_anything_gets_an_answer_that_ends(database: DatabaseKind) {
+fn a_request_for_anything_gets_a_response_that_ends(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     for accept in ["*/*", "application/json", "text/*", "text/event-streams"] {
-        let answer = project.get("/events/feed").header("accept", accept).send();
-        answer.expect_status(200);
+        let response = project.get("/events/feed").header("accept", accept).send();
+        response.expect_status(200);
     }
     for accept in ["text/event-stream;q=0.9, application/json", "Text/Event-Stream"] {
         let stream = project.get("/events/feed").header("accept", accept).open();

@@ -81,9 +81,9 @@ fn plain_http_gets_a_response_that_says_what_is_wrong() {
     stream
         .shutdown(std::net::Shutdown::Write)
         .expect("end the request");
-    let answer = String::from_utf8(rest(&mut stream)).expect("text");
-    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
-    assert!(answer.contains("Use https://"), "{answer}");
+    let response = String::from_utf8(rest(&mut stream)).expect("text");
+    assert!(response.starts_with("HTTP/1.1 400 "), "{response}");
+    assert!(response.contains("Use https://"), "{response}");
     // Neither HTTP nor TLS.
     let mut stream = connect(&server);
     stream.write_all(&[0; 100]).expect("send bytes");
@@ -135,20 +135,20 @@ fn client_hello(version: [u8; 2]) -> Vec<u8> {
 #[test]
 fn versions_before_1_2_are_refused() {
     let server = Files::new(&trusted_identity(NAMES)).serve(&[]);
-    let answer_to = |version| {
+    let response_to = |version| {
         let mut stream = connect(&server);
         stream.write_all(&client_hello(version)).expect("send a message");
-        let mut answer = [0; 7];
-        stream.read_exact(&mut answer).expect("a record");
-        answer
+        let mut response = [0; 7];
+        stream.read_exact(&mut response).expect("a record");
+        response
     };
     for version in [[3, 1], [3, 2]] {
         // A fatal alert: protocol_version (RFC 8446, section 6.2).
-        let [kind, .., level, description] = answer_to(version);
+        let [kind, .., level, description] = response_to(version);
         assert_eq!([kind, level, description], [21, 2, 70], "{version:?}");
     }
     assert_eq!(
-        answer_to([3, 3])[0],
+        response_to([3, 3])[0],
         22,
         "the same message of version 1.2 is answered"
     );

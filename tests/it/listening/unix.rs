@@ -40,9 +40,9 @@ fn send(path: &Path, request: &str, lines: &str, body: &str) -> String {
         format!("{request} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: {length}\r\n");
     let request = format!("{head}{lines}\r\n{body}");
     stream.write_all(request.as_bytes()).expect("send a request");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("read a response");
-    answer
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("read a response");
+    response
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn the_socket_has_mode_660_and_is_removed_when_the_server_stops() {
     let metadata = path.metadata().expect("a socket");
     assert!(metadata.file_type().is_socket());
     assert_eq!(metadata.permissions().mode() & 0o777, 0o660);
-    let answer = send(&path, "GET /healthz", "", "");
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let response = send(&path, "GET /healthz", "", "");
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
     assert_eq!(server.stop().exit, Exit::Code(0));
     assert!(!path.exists());
 }
@@ -68,8 +68,8 @@ fn the_socket_of_a_dead_process_is_replaced_and_that_of_a_running_one_is_not() {
     let server = serve(&database, &path, &[]);
     let refusal = try_serve(&path).refusal();
     assert!(refusal.contains("another process listens on it"), "{refusal}");
-    let answer = send(&path, "GET /healthz", "", "");
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let response = send(&path, "GET /healthz", "", "");
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
     // Another program's socket under the same name is not removed at the end.
     std::fs::remove_file(&path).expect("remove the socket");
     let other = UnixListener::bind(&path).expect("bind a socket");
@@ -93,8 +93,8 @@ fn a_file_that_is_no_socket_is_left_alone() {
 fn status_of_stream(path: &Path, client: &str) -> String {
     let target = format!("POST /api/v1/streams/{}/events", audit_tests::claim_token());
     let lines = format!("Content-Type: application/json\r\nX-Forwarded-For: {client}\r\n");
-    let answer = send(path, &target, &lines, &event().to_string());
-    answer["HTTP/1.1 ".len()..][..3].to_owned()
+    let response = send(path, &target, &lines, &event().to_string());
+    response["HTTP/1.1 ".len()..][..3].to_owned()
 }
 
 #[test]
@@ -130,6 +130,6 @@ fn the_printed_curl_line_works_on_a_socket() {
     assert!(command.contains("--unix-socket"), "{command}");
     let output = Command::new("sh").args(["-c", command]).output();
     let output = output.expect("run a shell").stdout;
-    let answer: Value = serde_json::from_slice(&output).expect("a response in JSON");
-    assert_eq!(answer["ids"].as_array().map(Vec::len), Some(1), "{answer}");
+    let response: Value = serde_json::from_slice(&output).expect("a response in JSON");
+    assert_eq!(response["ids"].as_array().map(Vec::len), Some(1), "{response}");
 }

@@ -58,14 +58,14 @@ fn start(database: &Database, policy: &Path) -> Server {
 
 /// The checkpoint, and whether it has a quorum.
 fn checkpoint(client: &Client, query: &str) -> (String, bool) {
-    let answer = client.get(&format!("/log/checkpoint{query}")).send_raw();
-    assert_eq!(answer.status, 200, "{answer:?}");
-    let has_quorum = match answer.header("log-quorum") {
+    let response = client.get(&format!("/log/checkpoint{query}")).send_raw();
+    assert_eq!(response.status, 200, "{response:?}");
+    let has_quorum = match response.header("log-quorum") {
         Some("true") => true,
         Some("false") => false,
         other => panic!("log-quorum: {other:?}"),
     };
-    (String::from_utf8(answer.bytes).expect("UTF-8"), has_quorum)
+    (String::from_utf8(response.bytes).expect("UTF-8"), has_quorum)
 }
 
 /// The latest checkpoint once it has a quorum.
@@ -91,10 +91,10 @@ fn requests(server: &Server, outcome: &str) -> u64 {
 }
 
 fn receipt(client: &Client, id: &str) -> PathBuf {
-    let answer = client.get(&format!("/events/{id}/receipt")).send_raw();
-    assert_eq!(answer.status, 200, "{answer:?}");
+    let response = client.get(&format!("/events/{id}/receipt")).send_raw();
+    assert_eq!(response.status, 200, "{response:?}");
     let path = temporary_directory("receipt-").join("event.tlog-proof");
-    std::fs::write(&path, answer.bytes).expect("write the receipt");
+    std::fs::write(&path, response.bytes).expect("write the receipt");
     path
 }
 
@@ -244,13 +244,13 @@ fn a_witness_that_hangs_delays_nothing(kind: DatabaseKind) {
     for (client, size) in [(organization.project(), 3), (organization.test(), 2)] {
         store_events(&client, size);
         assert_eq!(size_of(&with_quorum(&client)), size as u64);
-        let answer = client
+        let response = client
             .post("/events")
             .header("Prefer", "receipt")
             .json(json!([event()]))
             .send();
         assert_eq!(
-            answer.expect_status(201)["receipts"].as_array().map(Vec::len),
+            response.expect_status(201)["receipts"].as_array().map(Vec::len),
             Some(1)
         );
         assert_eq!(size_of(&with_quorum(&client)), size as u64 + 1);

@@ -101,11 +101,11 @@ fn openssl(arguments: &[&str]) -> Output {
 }
 
 fn checkpoint(client: &Client) -> Option<String> {
-    let answer = client.get("/log/checkpoint").send_raw();
-    match answer.status {
-        200 => Some(String::from_utf8(answer.bytes).expect("UTF-8")),
+    let response = client.get("/log/checkpoint").send_raw();
+    match response.status {
+        200 => Some(String::from_utf8(response.bytes).expect("UTF-8")),
         status => {
-            assert_eq!(status, 503, "{answer:?}");
+            assert_eq!(status, 503, "{response:?}");
             None
         }
     }

@@ -105,8 +105,8 @@ fn a_connection_that_was_opened_again_uses_nothing_from_before() {
     let stream = Stream::of(&first.client());
     for _ in 0..6 {
         Deadline::seconds(60).poll("a writer with a connection", || {
-            let answer = stream.send(event_with(json!({})));
-            (answer.status() == 201).then_some(())
+            let response = stream.send(event_with(json!({})));
+            (response.status() == 201).then_some(())
         });
     }
     store_again(&one, 1);
@@ -152,7 +152,7 @@ fn store_again(client: &Client, count: usize) -> Vec<String> {
         .map(|number| event_with(json!({"action": "a.b", "metadata": {"number": number}})))
         .collect();
     Deadline::seconds(60).poll("a writer with a connection", || {
-        let answer = client.post("/events").json(json!(events)).send();
-        (answer.status() == 201).then(|| answer.ids())
+        let response = client.post("/events").json(json!(events)).send();
+        (response.status() == 201).then(|| response.ids())
     })
 }

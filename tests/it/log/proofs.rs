@@ -23,12 +23,12 @@ on_both_databases! {
 }
 
 fn key(client: &Client) -> VerifierKey {
-    let answer = client.get("/log/key").send_raw();
+    let response = client.get("/log/key").send_raw();
     assert_eq!(
-        (answer.status, answer.header("content-type")),
+        (response.status, response.header("content-type")),
         (200, Some("text/plain; charset=utf-8"))
     );
-    let text = String::from_utf8(answer.bytes).expect("a key in UTF-8");
+    let text = String::from_utf8(response.bytes).expect("a key in UTF-8");
     text.strip_suffix('\n').expect("a line").parse().expect("a key")
 }
 
@@ -48,27 +48,27 @@ fn open(client: &Client, organization: &Organization, note: &str) -> TreeHead {
 }
 
 fn checkpoint(client: &Client, organization: &Organization) -> TreeHead {
-    let answer = client.get("/log/checkpoint").send_raw();
+    let response = client.get("/log/checkpoint").send_raw();
     assert_eq!(
-        (answer.status, answer.header("content-type")),
+        (response.status, response.header("content-type")),
         (200, Some("text/plain; charset=utf-8"))
     );
     open(
         client,
         organization,
-        &String::from_utf8(answer.bytes).expect("a note in UTF-8"),
+        &String::from_utf8(response.bytes).expect("a note in UTF-8"),
     )
 }
 
 fn proof_of(client: &Client, id: &str) -> Value {
-    let answer = client
+    let response = client
         .get(&format!("/events/{id}/proof"))
         .send()
         .expect_status(200);
-    assert!(answer.raw.bytes.len() <= PROOF_BYTES_MAX, "{answer:?}");
+    assert!(response.raw.bytes.len() <= PROOF_BYTES_MAX, "{response:?}");
     json!({
-        "seq": answer["seq"], "content_hash": answer["content_hash"],
-        "inclusion": answer["inclusion"], "checkpoint": answer["checkpoint"],
+        "seq": response["seq"], "content_hash": response["content_hash"],
+        "inclusion": response["inclusion"], "checkpoint": response["checkpoint"],
     })
 }
 
@@ -112,12 +112,12 @@ fn every_event_is_proved_as_soon_as_it_is_acknowledged(database: DatabaseKind) {
         }
         assert_eq!(checkpoint(&project, &organization).size, stored);
     }
-    let answer = project
+    let response = project
         .post("/events")
         .json(json!([event(), event()]))
         .send()
         .expect_status(201);
-    assert_eq!(answer["log"], json!({"size": stored + 2}));
+    assert_eq!(response["log"], json!({"size": stored + 2}));
 }
 
 fn an_empty_log_has_a_checkpoint(database: DatabaseKind) {
@@ -253,9 +253,9 @@ fn every_size_is_consistent_with_every_later_one(database: DatabaseKind) {
             .get("/log/consistency")
             .query("from", &format!("{from}"))
             .query("to", &format!("{to}"));
-        let answer = request.send().expect_status(200);
-        assert_eq!((&answer["from"], &answer["to"]), (&json!(from), &json!(to)));
-        let proof = ConsistencyProof::from_base64(hashes(&answer["consistency"])).expect("hashes");
+        let response = request.send().expect_status(200);
+        assert_eq!((&response["from"], &response["to"]), (&json!(from), &json!(to)));
+        let proof = ConsistencyProof::from_base64(hashes(&response["consistency"])).expect("hashes");
         proof
             .verify(&head(from), &head(to))
             .unwrap_or_else(|error| panic!("{from} {to}: {error}"));
@@ -278,12 +278,12 @@ fn sizes_that_the_log_never_had_are_refused(database: DatabaseKind) {
         ("-1", "3"),
         ("1", "99999999999999999999"),
     ] {
-        let answer = project
+        let response = project
             .get("/log/consistency")
             .query("from", from)
             .query("to", to)
             .send();
-        answer.expect_error(400, "validation_error");
+        response.expect_error(400, "validation_error");
     }
     project
         .get("/log/consistency")

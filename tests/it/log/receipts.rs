@@ -19,8 +19,8 @@ on_both_databases! {
 }
 
 fn key(client: &Client) -> String {
-    let answer = client.get("/log/key").send_raw();
-    let text = String::from_utf8(answer.bytes).expect("a key in UTF-8");
+    let response = client.get("/log/key").send_raw();
+    let text = String::from_utf8(response.bytes).expect("a key in UTF-8");
     text.trim_end().to_owned()
 }
 
@@ -32,15 +32,19 @@ fn check(receipt: impl AsRef<[u8]>, key: &str) -> Finished {
 
 /// Stores events with `Prefer: receipt`. Returns ids and receipts.
 fn store(client: &Client, events: Value) -> Vec<(String, String)> {
-    let answer = client
+    let response = client
         .post("/events")
         .header("Prefer", "respond-async, receipt")
         .json(events)
         .send()
         .expect_status(201);
-    assert_eq!(answer.header("preference-applied"), Some("receipt"), "{answer:?}");
+    assert_eq!(
+        response.header("preference-applied"),
+        Some("receipt"),
+        "{response:?}"
+    );
     let texts = |name: &str| -> Vec<String> {
-        let values = answer[name].as_array().expect("an array").iter();
+        let values = response[name].as_array().expect("an array").iter();
         values
             .map(|value| value.as_str().expect("text").to_owned())
             .collect()
@@ -64,12 +68,12 @@ fn hashed(event: &Value) -> String {
 }
 
 fn read(client: &Client, id: &str) -> String {
-    let answer = client.get(&format!("/events/{id}/receipt")).send_raw();
+    let response = client.get(&format!("/events/{id}/receipt")).send_raw();
     assert_eq!(
-        (answer.status, answer.header("content-type")),
+        (response.status, response.header("content-type")),
         (200, Some("text/plain; charset=utf-8"))
     );
-    String::from_utf8(answer.bytes).expect("a receipt in UTF-8")
+    String::from_utf8(response.bytes).expect("a receipt in UTF-8")
 }
 
 fn a_receipt_comes_with_the_response_and_verifies_offline(database: DatabaseKind) {
@@ -93,13 +97,13 @@ fn a_receipt_comes_with_the_response_and_verifies_offline(database: DatabaseKind
             seq += 1;
         }
     }
-    let answer = project
+    let response = project
         .post("/events")
         .json(json!(event()))
         .send()
         .expect_status(201);
-    assert_eq!(answer.header("preference-applied"), None);
-    assert!(answer["receipts"].is_null(), "{answer:?}");
+    assert_eq!(response.header("preference-applied"), None);
+    assert!(response["receipts"].is_null(), "{response:?}");
 }
 
 fn a_repeat_gets_the_receipt_of_the_first_event(database: DatabaseKind) {
@@ -234,14 +238,14 @@ fn events_of_a_log_that_is_not_signed_are_stored_without_receipts(database: Data
         "UPDATE events SET content_hash = {changed} WHERE LEDGER AND seq = 270"
     ));
     let (_server, project) = case.start();
-    let answer = project
+    let response = project
         .post("/events")
         .header("Prefer", "receipt")
         .json(json!(event()))
         .send()
         .expect_status(201);
-    assert_eq!(answer.header("preference-applied"), None);
-    assert!(answer["receipts"].is_null(), "{answer:?}");
-    let id = answer["ids"][0].as_str().expect("an id").to_owned();
+    assert_eq!(response.header("preference-applied"), None);
+    assert!(response["receipts"].is_null(), "{response:?}");
+    let id = response["ids"][0].as_str().expect("an id").to_owned();
     assert_eq!(project.event(&id)["id"], *id);
 }

@@ -57,9 +57,9 @@ impl Node {
 }
 
 fn text(client: &Client, path: &str) -> String {
-    let answer = client.get(path).send_raw();
-    assert_eq!(answer.status, 200, "{answer:?}");
-    String::from_utf8(answer.bytes).expect("UTF-8")
+    let response = client.get(path).send_raw();
+    assert_eq!(response.status, 200, "{response:?}");
+    String::from_utf8(response.bytes).expect("UTF-8")
 }
 
 fn is_signed(note: &str, key: &str) -> bool {
@@ -213,9 +213,9 @@ fn a_witness_follows_the_statements_with_its_state(kind: DatabaseKind) {
     };
     let has_quorum = |client: &Client, size: &str| {
         Deadline::seconds(60).poll("a quorum", || {
-            let answer = client.get("/log/checkpoint").send_raw();
-            let note = String::from_utf8_lossy(&answer.bytes).into_owned();
-            (note.lines().nth(1) == Some(size) && answer.header("log-quorum") == Some("true")).then_some(())
+            let response = client.get("/log/checkpoint").send_raw();
+            let note = String::from_utf8_lossy(&response.bytes).into_owned();
+            (note.lines().nth(1) == Some(size) && response.header("log-quorum") == Some("true")).then_some(())
         });
     };
     let server = serve(&witness);

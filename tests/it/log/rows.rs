@@ -1,7 +1,7 @@
 //! The columns beside the text of an event: a change that the service did not make is noticed.
 
 use super::{Case, stop};
-use audit_tests::{Answer, Client, DatabaseKind, event_with, on_both_databases};
+use audit_tests::{Client, DatabaseKind, Response, event_with, on_both_databases};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -20,7 +20,7 @@ fn keyed(key: &str, content: &str) -> Value {
     event_with(json!({"idempotency_key": key, "metadata": {"content": content}}))
 }
 
-fn send(client: &Client, key: &str, content: &str) -> Answer {
+fn send(client: &Client, key: &str, content: &str) -> Response {
     client.post("/events").json(keyed(key, content)).send()
 }
 

@@ -34,9 +34,9 @@ on_both_databases! {
 }
 
 fn checkpoint(client: &Client) -> String {
-    let answer = client.get("/log/checkpoint").send_raw();
-    assert_eq!(answer.status, 200, "{answer:?}");
-    String::from_utf8(answer.bytes).expect("a note in UTF-8")
+    let response = client.get("/log/checkpoint").send_raw();
+    assert_eq!(response.status, 200, "{response:?}");
+    String::from_utf8(response.bytes).expect("a note in UTF-8")
 }
 
 /// SQL that gives the live ledger of one project the name of another one's, which gets the first one's.
@@ -327,8 +327,8 @@ fn a_log_that_is_not_signed_in_time_takes_no_events_until_it_is(kind: DatabaseKi
     case.database.execute(begin);
     store_events(&project, 1);
     let refused = Deadline::seconds(60).poll("a log that takes no events", || {
-        let answer = project.post("/events").json(event_with(json!({}))).send();
-        (answer.status() != 201).then_some(answer)
+        let response = project.post("/events").json(event_with(json!({}))).send();
+        (response.status() != 201).then_some(response)
     });
     assert_eq!(refused.header("retry-after"), Some("30"));
     refused.expect_error(503, "log_stopped");
@@ -386,8 +386,8 @@ fn a_log_that_lost_signed_events_soon_takes_none(kind: DatabaseKind) {
         case.tamper(&delete(kind, &lost)).tamper(RESTORE_HEAD);
         let (server, project) = running.unwrap_or_else(start);
         Deadline::seconds(60).poll("a log that takes no events", || {
-            let answer = project.post("/events").json(event_with(json!({}))).send();
-            (answer.status() == 503).then_some(())
+            let response = project.post("/events").json(event_with(json!({}))).send();
+            (response.status() == 503).then_some(())
         });
         expect_stopped(&project);
         server.wait_for_metric(INCONSISTENT, 1);

@@ -29,9 +29,9 @@ pub(super) fn wait_until_signed(database: &Database) {
 }
 
 fn checkpoint(client: &Client) -> String {
-    let answer = client.get("/log/checkpoint").send_raw();
-    assert_eq!(answer.status, 200, "{answer:?}");
-    String::from_utf8(answer.bytes).expect("a note in UTF-8")
+    let response = client.get("/log/checkpoint").send_raw();
+    assert_eq!(response.status, 200, "{response:?}");
+    String::from_utf8(response.bytes).expect("a note in UTF-8")
 }
 
 fn every_log_is_signed_without_a_request(kind: DatabaseKind) {

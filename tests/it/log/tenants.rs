@@ -32,8 +32,8 @@ on_both_databases! {
 }
 
 fn key(project: &Client) -> String {
-    let answer = project.get("/log/key").send_raw();
-    String::from_utf8(answer.bytes)
+    let response = project.get("/log/key").send_raw();
+    String::from_utf8(response.bytes)
         .expect("a key")
         .trim_end()
         .to_owned()
@@ -59,18 +59,18 @@ pub(super) fn feed(reader: &Client) -> Vec<Value> {
         if let Some(cursor) = &cursor {
             request = request.query("after", cursor);
         }
-        let answer = request.send().expect_status(200);
-        events.extend(answer.list("events"));
-        if answer["has_more"] == false {
+        let response = request.send().expect_status(200);
+        events.extend(response.list("events"));
+        if response["has_more"] == false {
             return events;
         }
-        cursor = Some(answer.text("cursor"));
+        cursor = Some(response.text("cursor"));
     }
 }
 
 fn document(reader: &Client) -> Value {
-    let answer = reader.get("/log/completeness").send().expect_status(200);
-    serde_json::from_slice(&answer.raw.bytes).expect("JSON")
+    let response = reader.get("/log/completeness").send().expect_status(200);
+    serde_json::from_slice(&response.raw.bytes).expect("JSON")
 }
 
 fn text(value: &Value, name: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::{Case, EVENTS as CASE_EVENTS, leaf_of, live_log, store_events};
 use audit_ledger::{Frontier, Hash};
-use audit_tests::{Client, DatabaseKind, Organization, RawAnswer, on_both_databases};
+use audit_tests::{Client, DatabaseKind, Organization, RawResponse, on_both_databases};
 
 /// Two full tiles and 88 events in a partial one.
 const EVENTS: usize = 600;
@@ -50,13 +50,13 @@ fn tiles_are_the_hashes_of_the_tree(database: DatabaseKind) {
         ("1/000.p/2", &roots),
         ("1/000.p/1", &roots[..1]),
     ] {
-        let answer = get(path);
+        let response = get(path);
         assert_eq!(
-            (answer.status, answer.header("content-type")),
+            (response.status, response.header("content-type")),
             (200, Some("application/octet-stream")),
             "{path}"
         );
-        assert_eq!(answer.bytes, bytes(hashes), "{path}");
+        assert_eq!(response.bytes, bytes(hashes), "{path}");
     }
     for path in [
         "0/002",
@@ -87,13 +87,13 @@ fn bundles_have_the_content_hashes_of_the_events(database: DatabaseKind) {
     store_events(&project, 300);
     let get = |path: &str| project.get(&format!("/log/tile/{path}")).send_raw();
     for (index, width) in [("000", 256), ("000.p/7", 7), ("001.p/44", 44), ("001.p/1", 1)] {
-        let answer = get(&format!("entries/{index}"));
-        assert_eq!(answer.header("content-type"), Some("application/octet-stream"));
-        let is_for_ever = answer
+        let response = get(&format!("entries/{index}"));
+        assert_eq!(response.header("content-type"), Some("application/octet-stream"));
+        let is_for_ever = response
             .header("cache-control")
             .is_some_and(|value| value.contains("immutable"));
         assert_eq!(is_for_ever, width == 256, "{index}");
-        let entries: Vec<&[u8]> = answer.bytes.chunks(34).collect();
+        let entries: Vec<&[u8]> = response.bytes.chunks(34).collect();
         assert_eq!(entries.len(), width, "{index}");
         assert!(entries.iter().all(|entry| entry.starts_with(&[0, 32])));
         let leaves: Vec<Hash> = entries.iter().map(|entry| Hash::of_leaf(&entry[2..])).collect();
@@ -116,12 +116,12 @@ fn full_tiles_can_be_kept_for_ever_and_partial_ones_not(database: DatabaseKind) 
     let organization = Organization::fresh(database);
     store_events(&organization.project(), 257);
     let lifetime = |path: &str| {
-        let answer: RawAnswer = organization
+        let response: RawResponse = organization
             .project()
             .get(&format!("/log/tile/{path}"))
             .send_raw();
-        assert_eq!(answer.status, 200, "{path}");
-        answer.header("cache-control").unwrap_or_default().to_owned()
+        assert_eq!(response.status, 200, "{path}");
+        response.header("cache-control").unwrap_or_default().to_owned()
     };
     assert!(lifetime("0/000").contains("immutable"));
     for partial in ["0/001.p/1", "1/000.p/1"] {
@@ -140,10 +140,10 @@ fn no_proof_of_consistency_comes_from_a_changed_tile(kind: DatabaseKind) {
     let pairs: Vec<_> = pairs.filter(|(from, to)| from <= to).collect();
     let ask = |project: &Client| -> Vec<_> {
         let get = |(from, to): &(usize, usize)| {
-            let answer = project
+            let response = project
                 .get(&format!("/log/consistency?from={from}&to={to}"))
                 .send();
-            (answer.status(), answer["consistency"].clone())
+            (response.status(), response["consistency"].clone())
         };
         pairs.iter().map(get).collect()
     };

@@ -16,9 +16,9 @@ on_both_databases! {
 }
 
 fn text(client: &Client, path: &str) -> String {
-    let answer = client.get(path).send_raw();
-    assert_eq!(answer.status, 200, "{answer:?}");
-    String::from_utf8(answer.bytes).expect("UTF-8")
+    let response = client.get(path).send_raw();
+    assert_eq!(response.status, 200, "{response:?}");
+    String::from_utf8(response.bytes).expect("UTF-8")
 }
 
 fn log_key(client: &Client) -> String {
@@ -41,8 +41,8 @@ fn request(client: &Client, old_size: u64) -> AddCheckpoint {
         0 => Vec::new(),
         _ => {
             let path = format!("/log/consistency?from={old_size}&to={size}");
-            let answer = client.get(&path).send().expect_status(200);
-            let hashes = answer["consistency"].as_array().expect("hashes").iter();
+            let response = client.get(&path).send().expect_status(200);
+            let hashes = response["consistency"].as_array().expect("hashes").iter();
             hashes.filter_map(Value::as_str).map(str::to_owned).collect()
         }
     };
@@ -56,9 +56,9 @@ fn request(client: &Client, old_size: u64) -> AddCheckpoint {
 /// Requests a cosignature of the latest checkpoint. Returns its size.
 fn cosign(witness: &Witness, client: &Client, old_size: u64) -> u64 {
     let request = request(client, old_size);
-    let answer = witness.add(&request.to_string());
-    let line = String::from_utf8(answer.bytes).expect("UTF-8");
-    assert_eq!(answer.status, 200, "{line}");
+    let response = witness.add(&request.to_string());
+    let line = String::from_utf8(response.bytes).expect("UTF-8");
+    assert_eq!(response.status, 200, "{line}");
     let key: WitnessKey = witness.key.parse().expect("the key of a witness");
     let cosigned = format!("{}{line}", request.checkpoint);
     assert!(
@@ -100,12 +100,12 @@ fn a_log_that_grows_is_cosigned_across_a_kill(database: DatabaseKind) {
     assert_eq!(cosign(&witness, &test, 0), 2);
     // What monitors read has both signatures.
     let note = text(&project, "/log/checkpoint");
-    let answer = witness.checkpoint(&origin_hash(&note));
+    let response = witness.checkpoint(&origin_hash(&note));
     assert_eq!(
-        (answer.status, answer.header("content-type")),
+        (response.status, response.header("content-type")),
         (200, Some("text/plain; charset=utf-8"))
     );
-    let stored = String::from_utf8(answer.bytes).expect("UTF-8");
+    let stored = String::from_utf8(response.bytes).expect("UTF-8");
     let log: VerifierKey = log.parse().expect("a key");
     let signed = SignedCheckpoint::open_of_owner(&stored, &log).expect("a checkpoint");
     assert_eq!(signed.head().size, 303);
@@ -187,8 +187,8 @@ fn the_protocol_has_a_status_for_each_refusal(database: DatabaseKind) {
             422,
         ),
     ] {
-        let answer = witness.add(&body);
-        assert_eq!(answer.status, status, "{what}: {answer:?}");
+        let response = witness.add(&body);
+        assert_eq!(response.status, status, "{what}: {response:?}");
     }
     assert_eq!(witness.checkpoint("nonsense").status, 404);
     assert_eq!(witness.checkpoint(&"0".repeat(64)).status, 404);

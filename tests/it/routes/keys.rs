@@ -48,18 +48,18 @@ on_both_databases! {
 fn a_created_key_works_and_is_shown_once(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let body = json!({"project_id": organization.project_id, "type": "project", "name": "backend"});
-    let answer = organization
+    let response = organization
         .master()
         .post("/keys")
         .json(body)
         .send()
         .expect_status(201);
-    let key = answer.text("key");
+    let key = response.text("key");
     assert!(key.starts_with("pk_live_"), "live is the default: {key}");
-    assert_eq!(answer["prefix"], json!(&key[..12]));
-    assert_eq!(answer["type"], "project");
-    assert_eq!(answer["name"], "backend");
-    assert_eq!(answer["environment"], "live");
+    assert_eq!(response["prefix"], json!(&key[..12]));
+    assert_eq!(response["type"], "project");
+    assert_eq!(response["name"], "backend");
+    assert_eq!(response["environment"], "live");
     organization.with_credential(&key).store(event());
     let text = json!(listed(&organization.master())).to_string();
     assert!(text.contains(&key[..12]) && !text.contains(&key), "{text}");
@@ -123,8 +123,8 @@ fn keys_are_all_different_and_long(database: DatabaseKind) {
 fn every_fault_of_a_new_key_is_named(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let post = |body: Value| organization.master().post("/keys").json(body).send();
-    let answer = post(json!({})).expect_invalid(&["project_id", "type", "name"]);
-    assert_eq!(answer.message_on("name"), "Required");
+    let response = post(json!({})).expect_invalid(&["project_id", "type", "name"]);
+    assert_eq!(response.message_on("name"), "Required");
     let valid = json!({"project_id": organization.project_id, "type": "project", "name": "x"});
     let with = |change: Value| audit_tests::merge(valid.clone(), change);
     post(with(json!({"type": "master"}))).expect_invalid(&["type"]);
@@ -132,8 +132,8 @@ fn every_fault_of_a_new_key_is_named(database: DatabaseKind) {
     post(with(json!({"name": "é".repeat(101)}))).expect_invalid(&["name"]);
     post(with(json!({"name": 5, "environment": "staging"}))).expect_invalid(&["name", "environment"]);
     post(with(json!({"project_id": "nonsense"}))).expect_invalid(&["project_id"]);
-    let answer = post(with(json!({"colour": "red"}))).expect_invalid(&["colour"]);
-    assert_eq!(answer.message_on("colour"), "Unrecognized field");
+    let response = post(with(json!({"colour": "red"}))).expect_invalid(&["colour"]);
+    assert_eq!(response.message_on("colour"), "Unrecognized field");
     post(with(
         json!({"project_id": "67e55044-10b1-426f-9247-bb680e5fe0c8"}),
     ))
@@ -148,12 +148,12 @@ fn a_revoked_key_is_refused_at_once_and_stays_listed(database: DatabaseKind) {
     let client = organization.with_credential(&key);
     client.store(event());
     let id = id_of_prefix(&organization.master(), &key[..12]);
-    let answer = organization
+    let response = organization
         .master()
         .delete(&format!("/keys/{id}"))
         .send()
         .expect_status(200);
-    assert_eq!(answer["revoked"], true);
+    assert_eq!(response["revoked"], true);
     client
         .post("/events")
         .json(event())

@@ -20,8 +20,8 @@ on_both_databases! {
 }
 
 fn change(organization: &Organization, body: Value) -> Value {
-    let answer = organization.master().patch("/portal").json(body).send();
-    answer.expect_status(200)["portal"].clone()
+    let response = organization.master().patch("/portal").json(body).send();
+    response.expect_status(200)["portal"].clone()
 }
 
 fn portal(organization: &Organization) -> Value {
@@ -65,13 +65,13 @@ fn every_viewer_reads_them_whatever_its_tier_allows(database: DatabaseKind) {
     let tier = json!({"name": "list", "routes": [], "categories": [], "actions": []});
     organization.create_tier(tier);
     let viewer = organization.viewer("tenant-1", "list");
-    let answer = viewer
+    let response = viewer
         .get("/portal")
         .header("origin", "https://app.example.com")
         .send()
         .expect_status(200);
-    assert_eq!(answer["portal"], json!({"name": "Acme", "logo": DOT}));
-    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(response["portal"], json!({"name": "Acme", "logo": DOT}));
+    assert_eq!(response.header("access-control-allow-origin"), Some("*"));
     viewer
         .patch("/portal")
         .json(json!({"name": "x"}))

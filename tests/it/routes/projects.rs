@@ -35,13 +35,13 @@ fn a_new_organization_has_the_project_default(database: DatabaseKind) {
 
 fn a_created_project_is_listed_and_works(database: DatabaseKind) {
     let organization = Organization::fresh(database);
-    let answer = organization
+    let response = organization
         .master()
         .post("/projects")
         .json(json!({"name": "Küche"}))
         .send()
         .expect_status(201);
-    assert_eq!(answer["project"]["name"], "Küche");
+    assert_eq!(response["project"]["name"], "Küche");
     let projects = organization
         .master()
         .get("/projects")
@@ -49,10 +49,10 @@ fn a_created_project_is_listed_and_works(database: DatabaseKind) {
         .expect_status(200)
         .list("projects");
     assert_eq!(projects.len(), 2);
-    assert!(projects.contains(&answer["project"]), "{projects:?}");
-    let id = answer["project"]["id"].as_str().expect("an id");
+    assert!(projects.contains(&response["project"]), "{projects:?}");
+    let id = response["project"]["id"].as_str().expect("an id");
     let path = format!("/projects/{id}");
-    assert_eq!(organization.master().one(&path, "project"), answer["project"]);
+    assert_eq!(organization.master().one(&path, "project"), response["project"]);
     let key = organization.with_credential(&organization.create_key_of(id, "live"));
     key.store(event());
     assert_eq!((key.count(), organization.project().count()), (1, 0));

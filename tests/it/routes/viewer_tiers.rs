@@ -235,14 +235,14 @@ fn a_viewer_reads_one_event_as_its_tier_shows_it(database: DatabaseKind) {
         let seen = viewer.find(&[]);
         for event in organization.project().find(&[("tenant_id", "tenant-1")]) {
             let id = event["id"].as_str().expect("an id");
-            let answer = viewer.get(&format!("/events/{id}")).send();
+            let response = viewer.get(&format!("/events/{id}")).send();
             match seen.iter().find(|seen| seen["id"] == event["id"]) {
-                Some(listed) => assert_eq!(&answer.expect_status(200)["event"], listed),
-                None => drop(answer.expect_error(404, "not_found")),
+                Some(listed) => assert_eq!(&response.expect_status(200)["event"], listed),
+                None => drop(response.expect_error(404, "not_found")),
             }
         }
-        let answer = viewer.get(&format!("/events/{foreign}")).send();
-        answer.expect_error(404, "not_found");
+        let response = viewer.get(&format!("/events/{foreign}")).send();
+        response.expect_error(404, "not_found");
     }
 }
 
@@ -293,14 +293,14 @@ fn a_changed_tier_holds_from_the_next_request_on(database: DatabaseKind) {
     let viewer = organization.viewer("tenant-1", "support");
     assert_eq!(count(&viewer, &[]), 6);
     let change = json!({"categories": ["auth"], "hidden_fields": ["metadata"]});
-    let answer = organization
+    let response = organization
         .master()
         .patch("/viewer-tiers/support")
         .json(change)
         .send()
         .expect_status(200);
-    assert_eq!(answer["viewer_tier"]["name"], "support");
-    assert_eq!(answer["viewer_tier"]["categories"], json!(["auth"]));
+    assert_eq!(response["viewer_tier"]["name"], "support");
+    assert_eq!(response["viewer_tier"]["categories"], json!(["auth"]));
     let seen = viewer.find(&[]);
     assert_eq!(seen.len(), 1);
     assert!(seen[0].get("metadata").is_none());
@@ -319,12 +319,12 @@ fn deleting_a_tier_ends_the_access_of_its_tokens(database: DatabaseKind) {
     organization.create_tier(json!({"name": "support"}));
     let viewer = organization.viewer("tenant-1", "support");
     assert_eq!(count(&viewer, &[]), 6);
-    let answer = organization
+    let response = organization
         .master()
         .delete("/viewer-tiers/support")
         .send()
         .expect_status(200);
-    assert_eq!(answer["deleted"], true);
+    assert_eq!(response["deleted"], true);
     viewer.get("/events").send().expect_error(401, "invalid_token");
     let body = json!({"tenant_id": "tenant-1", "tier": "support"});
     organization
@@ -351,11 +351,11 @@ fn every_fault_of_a_tier_is_named(database: DatabaseKind) {
         "Required"
     );
     post(json!({"name": ""})).expect_invalid(&["name"]);
-    let field = |answer: audit_tests::Answer, field: &str| {
-        let answer = answer.expect_error(400, "validation_error");
+    let field = |response: audit_tests::Response, field: &str| {
+        let response = response.expect_error(400, "validation_error");
         assert!(
-            answer.fields().iter().all(|named| named.starts_with(field)),
-            "{field}: {answer:?}"
+            response.fields().iter().all(|named| named.starts_with(field)),
+            "{field}: {response:?}"
         );
     };
     field(post(json!({"name": "a", "categories": ["other"]})), "categories");

@@ -51,13 +51,13 @@ on_both_databases! {
 fn a_token_is_a_jwt_with_the_documented_claims(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let body = json!({"tenant_id": "tenant-1", "tier": "full", "expires_in": 600});
-    let answer = organization
+    let response = organization
         .project()
         .post("/viewer-tokens")
         .json(body)
         .send()
         .expect_status(201);
-    let [header, claims, _] = parts(&answer.text("token"));
+    let [header, claims, _] = parts(&response.text("token"));
     let (header, claims) = (decoded(&header), decoded(&claims));
     assert_eq!(header["alg"], "HS256");
     assert!(header["kid"].is_string(), "{header}");
@@ -138,10 +138,10 @@ fn a_viewer_sees_its_tenant_alone(database: DatabaseKind) {
         [("search", "user")],
         [("action", "user.*")],
     ] {
-        let answer = viewer.get("/events").queries(&parameters).send();
+        let response = viewer.get("/events").queries(&parameters).send();
         assert!(
-            !answer.body().to_string().contains("tenant-2"),
-            "{parameters:?}: {answer:?}"
+            !response.body().to_string().contains("tenant-2"),
+            "{parameters:?}: {response:?}"
         );
     }
     let pages = viewer.pages(&[("limit", "1")]);

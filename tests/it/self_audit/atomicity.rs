@@ -46,8 +46,8 @@ fn ids_of_keys(client: &Client) -> BTreeSet<String> {
 
 fn create_key(master: &Client, project_id: &str) -> Result<(), ureq::Error> {
     let body = json!({"project_id": project_id, "type": "project", "name": "k"});
-    let answer = master.post("/keys").json(body).try_send()?;
-    answer.expect_status(201);
+    let response = master.post("/keys").json(body).try_send()?;
+    response.expect_status(201);
     Ok(())
 }
 

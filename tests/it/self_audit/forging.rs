@@ -25,9 +25,9 @@ fn the_combination_of_tenant_and_action_is_refused(database: DatabaseKind) {
             .send()
             .expect_invalid(&["action"]);
         let batch = json!([event_with(json!({})), forged()]);
-        let answer = client.post("/events").json(batch).send().expect_status(201);
-        assert_eq!(answer.ids().len(), 1);
-        assert_eq!(answer["errors"][0]["index"], 1);
+        let response = client.post("/events").json(batch).send().expect_status(201);
+        assert_eq!(response.ids().len(), 1);
+        assert_eq!(response["errors"][0]["index"], 1);
     }
     let alike = json!({"tenant_id": "Audit Server", "action": "audit.api_key.revoked"});
     let alike = organization.project().post("/events").json(event_with(alike));

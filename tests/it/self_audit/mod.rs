@@ -203,8 +203,8 @@ fn what_changes_nothing_has_no_event(database: DatabaseKind) {
         ),
         (project.get("/events/export").query("limit", "1"), 400),
     ] {
-        let answer = request.send();
-        assert_eq!(answer.status(), status, "{:?}", answer.body());
+        let response = request.send();
+        assert_eq!(response.status(), status, "{:?}", response.body());
     }
     // The last master key cannot be revoked.
     let master_id = master_actor(&organization)["id"].clone();

@@ -3,7 +3,7 @@
 use super::atomicity::sha256;
 use super::{ADDRESS, TENANT, master_actor, organization, own_events, project_actor};
 use crate::access::{Objects, Outcome, ROUTES, Recorded, Route, Subject, Target, WEBHOOK_SECRET_PATH};
-use audit_tests::{Answer, Client, DatabaseKind, Organization, on_both_databases};
+use audit_tests::{Client, DatabaseKind, Organization, Response, on_both_databases};
 use serde_json::{Value, json};
 
 on_both_databases! {
@@ -31,14 +31,14 @@ struct Sent {
     /// The object that it names.
     object: String,
     /// The response, if it is JSON.
-    answer: Option<Answer>,
+    response: Option<Response>,
 }
 
 impl Sent {
     /// The id of the target of the event.
     fn target(&self, subject: Subject) -> Value {
         let in_answer = |pointer: &str| {
-            let body = self.answer.as_ref().expect("a response in JSON").body();
+            let body = self.response.as_ref().expect("a response in JSON").body();
             let id = body.pointer(pointer);
             id.unwrap_or_else(|| panic!("{pointer} in {body}")).clone()
         };
@@ -67,18 +67,18 @@ fn recorded(route: &Route, (action, subject): (&str, Subject), key: KeyKind, dat
     let object = objects.object(route.target);
     let before = log_of(organization, &organization.project_id);
     let client = client(organization).with_address(ADDRESS);
-    let answer = objects.request(route, &object, &client).send_raw();
+    let response = objects.request(route, &object, &client).send_raw();
     assert!(
-        (200..300).contains(&answer.status),
+        (200..300).contains(&response.status),
         "{name}: {}",
-        String::from_utf8_lossy(&answer.bytes)
+        String::from_utf8_lossy(&response.bytes)
     );
-    let answer = answer.is_json().then(|| Answer::check(answer));
+    let response = response.is_json().then(|| Response::check(response));
     let actor = actor(organization);
     let sent = Sent {
         objects,
         object,
-        answer,
+        response,
     };
     let organization = &sent.objects.organization;
     let target = sent.target(subject);
@@ -131,9 +131,9 @@ fn what_the_table_calls_no_event_is_none(database: DatabaseKind) {
         let object = objects.object(route.target);
         let before = own_events(&objects.organization.master());
         let client = objects.client(route);
-        let answer = objects.request(route, &object, &client).send_raw();
+        let response = objects.request(route, &object, &client).send_raw();
         let name = route.name();
-        assert!((200..300).contains(&answer.status), "{name}: {answer:?}");
+        assert!((200..300).contains(&response.status), "{name}: {response:?}");
         let after = own_events(&objects.organization.master());
         assert_eq!(after, before, "{name}: {reason}");
     }
@@ -143,8 +143,8 @@ fn no_event_has_a_secret(database: DatabaseKind) {
     for (route, sent) in all_recorded(database) {
         let organization = &sent.objects.organization;
         let mut secrets = vec![organization.master_key.clone(), organization.project_key.clone()];
-        if let Some(answer) = &sent.answer {
-            let body = answer.body();
+        if let Some(response) = &sent.response {
+            let body = response.body();
             let created = [&body["key"], &body["token"], &body["webhook"]["secret"]];
             secrets.extend(created.into_iter().filter_map(Value::as_str).map(str::to_owned));
         }

@@ -54,10 +54,10 @@ fn what_is_claimed_reads_like_what_is_sent_to_the_project(database: DatabaseKind
         json!({"metadata": {"large": [u64::MAX, i64::MIN, 9_007_199_254_740_993_u64]}}),
     ));
     let expected = sent.project().post("/events").json(json!(events)).send();
-    let answer = stream.send(json!(events)).expect_status(201);
-    assert_eq!(answer["redacted_count"], expected["redacted_count"]);
+    let response = stream.send(json!(events)).expect_status(201);
+    assert_eq!(response["redacted_count"], expected["redacted_count"]);
     assert_eq!(stream.move_to(&claimed.master()), events.len() as u64);
-    let pairs = expected.ids().into_iter().zip(answer.ids());
+    let pairs = expected.ids().into_iter().zip(response.ids());
     for ((of_project, of_stream), original) in pairs.zip(events) {
         let own = json!({
             "id": null,
@@ -236,8 +236,8 @@ fn a_claim_names_a_token(database: DatabaseKind) {
     let unknown = claim(json!({"claim_token": claim_token(), "more": 1})).expect_invalid(&["more"]);
     assert_eq!(unknown.message_on("more"), "Unrecognized field");
     for body in ["{", "[]", "\"x\""] {
-        let answer = master.post("/streams/claim").raw_json(body).send();
-        answer.expect_error(400, "validation_error");
+        let response = master.post("/streams/claim").raw_json(body).send();
+        response.expect_error(400, "validation_error");
     }
 }
 

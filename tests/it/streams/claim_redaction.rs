@@ -64,15 +64,15 @@ fn each_built_in_kind_is_replaced_whatever_the_project_says(database: DatabaseKi
         "from 203.0.113.9",
     ]);
     let stream = Stream::fresh(database);
-    let answer = stream
+    let response = stream
         .send(event_with(json!({"metadata": {"notes": notes}})))
         .expect_status(201);
     assert_eq!(
-        answer["redacted_count"], 7,
+        response["redacted_count"], 7,
         "the rule of the eighth kind is not mandatory for streams"
     );
     stream.move_to(&organization.master());
-    let event = organization.project().event(&answer.ids()[0]);
+    let event = organization.project().event(&response.ids()[0]);
     assert_eq!(event["redacted"], true);
     let notes = event["metadata"]["notes"].as_array().expect("an array");
     let expected = [

@@ -16,12 +16,12 @@ fn start(database: DatabaseKind, environment: &[(&str, &str)]) -> Server {
 fn is_first(server: &Server, forwarded_for: &[&str]) -> bool {
     let with = |client: Client, line: &&str| client.with_address(line);
     let client = forwarded_for.iter().fold(server.client(), with);
-    let answer = Stream::of(&client).info();
-    if answer.status() == 429 {
-        assert_limited(answer, "rate_limited", 1..=60);
+    let response = Stream::of(&client).info();
+    if response.status() == 429 {
+        assert_limited(response, "rate_limited", 1..=60);
         return false;
     }
-    answer.expect_error(404, "stream_not_found");
+    response.expect_error(404, "stream_not_found");
     true
 }
 

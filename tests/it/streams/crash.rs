@@ -13,7 +13,7 @@ use std::thread;
 const WRITERS: usize = 4;
 const EVENTS: usize = 300;
 /// The number of unrelated requests acknowledged between the claim and the kill, per round.
-const ANSWERS_BEFORE_KILL: [usize; 5] = [0, 1, 3, 7, 15];
+const RESPONSES_BEFORE_KILL: [usize; 5] = [0, 1, 3, 7, 15];
 
 /// Blocks a claim on SQLite: the trigger runs an endless query when the claim deletes the first event.
 const ENDLESS_CLAIM: &str = "CREATE TRIGGER pause BEFORE DELETE ON stream_events WHEN OLD.number = 0 BEGIN
@@ -29,7 +29,7 @@ fn stored_ids(client: &Client, tenant: &str) -> BTreeSet<String> {
     pages.iter().flat_map(|page| ids_of(page)).collect()
 }
 
-fn wait_for_answers(answered: &Receiver<()>, count: usize) {
+fn wait_for_responses(answered: &Receiver<()>, count: usize) {
     let deadline = Deadline::seconds(60);
     for _ in 0..count {
         let left = deadline.left().expect("the writers receive responses in time");
@@ -41,8 +41,8 @@ fn wait_for_answers(answered: &Receiver<()>, count: usize) {
 
 /// Posts unrelated events until the server is killed.
 fn write_until_gone(project: &Client, answered: &Sender<()>) {
-    while let Ok(answer) = project.post("/events").json(event()).try_send() {
-        answer.expect_status(201);
+    while let Ok(response) = project.post("/events").json(event()).try_send() {
+        response.expect_status(201);
         answered.send(()).expect("the receiver outlives the writer");
     }
 }
@@ -52,10 +52,10 @@ fn send_until_gone(stream: &Stream, answered: &Sender<()>) -> (Vec<String>, usiz
     let mut acknowledged = Vec::new();
     for number in 0.. {
         let count = if number % 2 == 0 { 5 } else { 1 };
-        let Ok(answer) = stream.post().json(Value::Array(vec![event(); count])).try_send() else {
+        let Ok(response) = stream.post().json(Value::Array(vec![event(); count])).try_send() else {
             return (acknowledged, count);
         };
-        acknowledged.extend(answer.expect_status(201).ids());
+        acknowledged.extend(response.expect_status(201).ids());
         answered.send(()).expect("the receiver outlives the writers");
     }
     (acknowledged, 0)
@@ -66,19 +66,19 @@ fn kill_during_claim(
     server: Server,
     stream: &Stream,
     organization: &Organization,
-    answers: usize,
+    responses: usize,
 ) -> Option<u64> {
     let (sender, answered) = mpsc::channel();
     thread::scope(|scope| {
         let project = organization.project().with_own_connections();
         scope.spawn(move || write_until_gone(&project, &sender));
-        wait_for_answers(&answered, 1);
+        wait_for_responses(&answered, 1);
         let request = stream.claim(&organization.master().with_own_connections());
         let claim = scope.spawn(move || request.try_send().ok());
-        wait_for_answers(&answered, answers);
+        wait_for_responses(&answered, responses);
         server.kill();
-        let answer = claim.join().expect("the claiming thread panicked")?;
-        answer.expect_status(200)["event_count"].as_u64()
+        let response = claim.join().expect("the claiming thread panicked")?;
+        response.expect_status(200)["event_count"].as_u64()
     })
 }
 
@@ -92,24 +92,27 @@ fn kill_9_leaves_a_stream_claimed_wholly_or_not_at_all(database: DatabaseKind) {
     let database = Database::create(database);
     let mut server = Server::start(&database, UNLIMITED);
     let created = Organization::create(&server, "enterprise");
-    for (round, answers) in ANSWERS_BEFORE_KILL.into_iter().enumerate() {
+    for (round, responses) in RESPONSES_BEFORE_KILL.into_iter().enumerate() {
         let (tenant, organization) = (format!("claimed-{round}"), created.on(&server));
         let stream = Stream::of(&server.client());
         let batches = (0..EVENTS / 100).flat_map(|_| stream.store_all(of_tenant(&tenant, 100)));
         let sent: BTreeSet<String> = batches.collect();
-        let answer = kill_during_claim(server, &stream, &organization, answers);
+        let response = kill_during_claim(server, &stream, &organization, responses);
         server = Server::start(&database, UNLIMITED);
         let (stream, organization) = (stream.held_by(&server.client()), created.on(&server));
         let project = organization.project();
         let (status, count) = stream.state();
         assert_eq!(count, EVENTS as u64);
         if status == "active" {
-            assert_eq!(answer, None, "an acknowledged claim is durable");
+            assert_eq!(response, None, "an acknowledged claim is durable");
             assert_eq!(stored_ids(&project, &tenant).len(), 0, "no event has moved");
             assert_eq!(stream.move_to(&organization.master()), EVENTS as u64);
         } else {
             assert_eq!(status, "claimed");
-            assert!(answer.is_none_or(|count| count == EVENTS as u64), "{answer:?}");
+            assert!(
+                response.is_none_or(|count| count == EVENTS as u64),
+                "{response:?}"
+            );
         }
         assert_eq!(stored_ids(&project, &tenant), sent);
         stream
@@ -180,7 +183,7 @@ fn kill_9_loses_nothing_that_a_stream_has_acknowledged(database: DatabaseKind) {
             scope.spawn(move || send_until_gone(&stream, &sender))
         };
         let writers: Vec<_> = (0..WRITERS).map(start).collect();
-        wait_for_answers(&answered, 30);
+        wait_for_responses(&answered, 30);
         server.kill();
         writers
             .into_iter()

@@ -28,11 +28,11 @@ on_both_databases! {
 fn the_first_event_begins_the_stream(database: DatabaseKind) {
     let stream = Stream::fresh(database);
     stream.info().expect_error(404, "stream_not_found");
-    let answer = stream.send(event()).expect_status(201);
-    assert_eq!(answer.ids().len(), 1);
-    assert!(answer.ids()[0].starts_with("evt_"), "{answer:?}");
-    assert_eq!(answer["redacted_count"], 0);
-    assert!(answer.body().get("errors").is_none(), "{answer:?}");
+    let response = stream.send(event()).expect_status(201);
+    assert_eq!(response.ids().len(), 1);
+    assert!(response.ids()[0].starts_with("evt_"), "{response:?}");
+    assert_eq!(response["redacted_count"], 0);
+    assert!(response.body().get("errors").is_none(), "{response:?}");
     assert_eq!(stream.state(), ("active".to_owned(), 1));
 }
 
@@ -76,11 +76,11 @@ fn events_are_judged_as_on_the_authenticated_route(database: DatabaseKind) {
     for body in bodies {
         let stream = Stream::fresh(database);
         let expected = project.post("/events").raw_json(body.as_str()).send();
-        let answer = stream.post().raw_json(body.as_str()).send();
+        let response = stream.post().raw_json(body.as_str()).send();
         let shown = body.chars().take(80).collect::<String>();
-        assert!((400..500).contains(&answer.status()), "{shown}: {answer:?}");
-        assert_eq!(answer.status(), expected.status(), "{shown}");
-        assert_eq!(answer["error"], expected["error"], "{shown}");
+        assert!((400..500).contains(&response.status()), "{shown}: {response:?}");
+        assert_eq!(response.status(), expected.status(), "{shown}");
+        assert_eq!(response["error"], expected["error"], "{shown}");
         stream.info().expect_error(404, "stream_not_found");
     }
     let stream = Stream::fresh(database);
@@ -104,11 +104,11 @@ fn the_valid_events_of_a_batch_are_stored_and_the_others_reported(database: Data
         keyed("k", "Bob"),
         keyed("k", "Alice")
     ]);
-    let answer = stream.send(batch).expect_status(201);
-    let ids = answer.ids();
+    let response = stream.send(batch).expect_status(201);
+    let ids = response.ids();
     assert_eq!(ids.len(), 3);
     assert_eq!(ids[1], ids[2], "a repeat in the batch");
-    let refused: Vec<_> = answer
+    let refused: Vec<_> = response
         .list("errors")
         .iter()
         .map(|error| (error["index"].clone(), error["code"].clone()))

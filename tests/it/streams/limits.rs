@@ -154,8 +154,8 @@ fn five_hundred_events_in_all(database: DatabaseKind) {
     }
     stream.send(batch(99)).expect_status(201);
     let refuse = |body: Value| {
-        let answer = stream.send(body).expect_error(429, "stream_event_limit_reached");
-        assert_eq!(answer.header("retry-after"), None, "waiting does not help");
+        let response = stream.send(body).expect_error(429, "stream_event_limit_reached");
+        assert_eq!(response.header("retry-after"), None, "waiting does not help");
     };
     refuse(batch(2));
     assert_eq!(stream.state().1, EVENTS_TOTAL as u64 - 1, "refused whole");
@@ -212,8 +212,8 @@ fn each_limit_can_be_configured(database: DatabaseKind) {
     two.store(event());
     assert_limited(three.send(event()), "rate_limited", UNTIL_MIDNIGHT);
     // Past both event limits: the request cannot succeed tomorrow either, so there is no `Retry-After`.
-    let answer = two.send(batch(5)).expect_error(429, "stream_event_limit_reached");
-    assert_eq!(answer.header("retry-after"), None);
+    let response = two.send(batch(5)).expect_error(429, "stream_event_limit_reached");
+    assert_eq!(response.header("retry-after"), None);
     for _ in 5..12 {
         one.info().expect_status(200);
     }

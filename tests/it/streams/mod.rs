@@ -17,7 +17,7 @@ mod purge;
 mod races;
 mod resets;
 
-use audit_tests::{Answer, Database, DatabaseKind, Server};
+use audit_tests::{Database, DatabaseKind, Response, Server};
 use serde_json::Value;
 use std::ops::RangeInclusive;
 use time::OffsetDateTime;
@@ -50,10 +50,10 @@ fn nodes(database: &Database, kind: DatabaseKind, environment: &[(&str, &str)]) 
 }
 
 /// Asserts that a limit refuses the request and that `Retry-After` is within `seconds`.
-fn assert_limited(answer: Answer, code: &str, seconds: RangeInclusive<u64>) {
-    let answer = answer.expect_error(429, code);
-    let retry_after = answer.header("retry-after").and_then(|text| text.parse().ok());
-    let retry_after: u64 = retry_after.unwrap_or_else(|| panic!("no Retry-After: {answer:?}"));
+fn assert_limited(response: Response, code: &str, seconds: RangeInclusive<u64>) {
+    let response = response.expect_error(429, code);
+    let retry_after = response.header("retry-after").and_then(|text| text.parse().ok());
+    let retry_after: u64 = retry_after.unwrap_or_else(|| panic!("no Retry-After: {response:?}"));
     assert!(
         seconds.contains(&retry_after),
         "{retry_after} s is not in {seconds:?}"

@@ -2,7 +2,7 @@
 
 use super::TRUSTING;
 use audit_tests::{
-    Answer, Clock, Database, DatabaseKind, Organization, Server, Stream, address, event, on_both_databases,
+    Clock, Database, DatabaseKind, Organization, Response, Server, Stream, address, event, on_both_databases,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -121,8 +121,8 @@ impl Random {
     }
 }
 
-fn assert_code(answer: &Answer, expected: &str, step: &str) {
-    assert_eq!(answer.code(), expected, "{step}: {answer:?}");
+fn assert_code(response: &Response, expected: &str, step: &str) {
+    assert_eq!(response.code(), expected, "{step}: {response:?}");
 }
 
 fn step(
@@ -139,34 +139,34 @@ fn step(
             // At most `EVENTS_PER_DAY`, so that the size of the first batch is never the reason for a refusal.
             let count = 1 + random.below(EVENTS_PER_DAY);
             let expected = model.send(token, count);
-            let answer = stream.send(Value::Array(vec![event(); count]));
-            assert_code(&answer, expected, &format!("send {count} to {token}"));
+            let response = stream.send(Value::Array(vec![event(); count]));
+            assert_code(&response, expected, &format!("send {count} to {token}"));
             if let (Some(known), "") = (&mut model.streams[token], expected) {
-                known.ids.extend(answer.ids());
+                known.ids.extend(response.ids());
             }
         }
         6 => {
             let expected = model.claim(token);
-            let answer = stream.claim(&organization.master()).send();
-            assert_code(&answer, expected, &format!("claim {token}"));
+            let response = stream.claim(&organization.master()).send();
+            assert_code(&response, expected, &format!("claim {token}"));
             if let (Some(known), "") = (&mut model.streams[token], expected) {
-                assert_eq!(answer["event_count"], known.ids.len());
+                assert_eq!(response["event_count"], known.ids.len());
                 known.is_claimed = true;
                 model.moved.extend(known.ids.iter().cloned());
             }
         }
         7 => {
             let expected = model.request();
-            let answer = stream.info();
+            let response = stream.info();
             match (expected, &model.streams[token], model.status(token)) {
-                (Some(code), ..) => assert_code(&answer, code, "info"),
+                (Some(code), ..) => assert_code(&response, code, "info"),
                 (None, Some(known), Some(status)) => {
                     assert_eq!(
-                        (answer.text("status").as_str(), &answer["event_count"]),
+                        (response.text("status").as_str(), &response["event_count"]),
                         (status, &known.ids.len().into())
                     );
                 }
-                _ => assert_code(&answer, "stream_not_found", "info"),
+                _ => assert_code(&response, "stream_not_found", "info"),
             }
         }
         kind => {

@@ -2,8 +2,8 @@
 
 use super::{TRUSTING, nodes_of};
 use audit_tests::{
-    Answer, Client, Clock, Database, DatabaseKind, Organization, Server, Stream, address, event, event_with,
-    on_both_databases,
+    Client, Clock, Database, DatabaseKind, Organization, Response, Server, Stream, address, event,
+    event_with, on_both_databases,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -27,14 +27,14 @@ impl Nodes {
 
     /// Starts [`WRITERS`] writers at the same time, spread over the servers, and counts the responses by error code. The
     /// code of a success is empty.
-    fn answers(
+    fn responses(
         &self,
         address: &str,
-        work: impl Fn(&Client, usize) -> Vec<Answer> + Sync,
+        work: impl Fn(&Client, usize) -> Vec<Response> + Sync,
     ) -> BTreeMap<String, usize> {
         let barrier = Barrier::new(WRITERS);
         let (barrier, work) = (&barrier, &work);
-        let answers: Vec<Answer> = thread::scope(|scope| {
+        let responses: Vec<Response> = thread::scope(|scope| {
             let start = |writer: usize| {
                 let client = self.0[writer % self.0.len()].client().with_address(address);
                 scope.spawn(move || {
@@ -49,8 +49,8 @@ impl Nodes {
                 .collect()
         });
         let mut counts = BTreeMap::new();
-        for answer in answers {
-            *counts.entry(answer.code().to_owned()).or_default() += 1;
+        for response in responses {
+            *counts.entry(response.code().to_owned()).or_default() += 1;
         }
         counts
     }
@@ -79,7 +79,7 @@ fn requests_are_counted_exactly(database: DatabaseKind) {
     };
     let stream = Stream::of(&nodes.client());
     stream.store(event());
-    let answers = nodes.answers(&address(), |client, writer| {
+    let responses = nodes.responses(&address(), |client, writer| {
         let stream = stream.held_by(client);
         vec![
             stream.info(),
@@ -90,7 +90,7 @@ fn requests_are_counted_exactly(database: DatabaseKind) {
             },
         ]
     });
-    assert_eq!(answers, counts([("", 25), ("rate_limited", WRITERS * 2 - 25)]));
+    assert_eq!(responses, counts([("", 25), ("rate_limited", WRITERS * 2 - 25)]));
 }
 
 fn new_streams_are_counted_exactly(database: DatabaseKind) {
@@ -98,7 +98,7 @@ fn new_streams_are_counted_exactly(database: DatabaseKind) {
         return;
     };
     let shared = Stream::of(&nodes.client());
-    let answers = nodes.answers(&address(), |client, writer| {
+    let responses = nodes.responses(&address(), |client, writer| {
         let own = Stream::of(client).send(event());
         match writer {
             // The first request creates the stream; the others find it.
@@ -106,13 +106,13 @@ fn new_streams_are_counted_exactly(database: DatabaseKind) {
             _ => vec![own],
         }
     });
-    let begun = answers[""];
+    let begun = responses[""];
     if shared.info().status() == 200 {
         assert_eq!(begun, 8 + 4, "eight separate streams and one shared stream");
     } else {
         assert_eq!(begun, 9);
     }
-    assert_eq!(begun + answers["rate_limited"], WRITERS + 4);
+    assert_eq!(begun + responses["rate_limited"], WRITERS + 4);
 }
 
 fn events_of_a_day_are_counted_exactly(database: DatabaseKind) {
@@ -120,9 +120,9 @@ fn events_of_a_day_are_counted_exactly(database: DatabaseKind) {
         return;
     };
     let stream = Stream::of(&nodes.client());
-    let answers = nodes.answers(&address(), |client, _| vec![stream.held_by(client).send(event())]);
+    let responses = nodes.responses(&address(), |client, _| vec![stream.held_by(client).send(event())]);
     assert_eq!(
-        answers,
+        responses,
         counts([("", 10), ("stream_daily_limit_reached", WRITERS - 10)])
     );
     assert_eq!(stream.state().1, 10);
@@ -135,9 +135,9 @@ fn events_in_all_are_counted_exactly(database: DatabaseKind) {
     let organization = Organization::create(&nodes.0[0], "enterprise");
     let stream = Stream::of(&nodes.client());
     let three = || Value::Array(vec![event(); 3]);
-    let answers = nodes.answers(&address(), |client, _| vec![stream.held_by(client).send(three())]);
+    let responses = nodes.responses(&address(), |client, _| vec![stream.held_by(client).send(three())]);
     assert_eq!(
-        answers,
+        responses,
         counts([("", 6), ("stream_event_limit_reached", WRITERS - 6)])
     );
     stream.store_all(vec![event(); 2]);
@@ -169,8 +169,8 @@ fn what_one_node_takes_another_counts(database: DatabaseKind) {
         stream.held_by(client(number)).store(event());
     }
     for number in 0..2 {
-        let answer = stream.held_by(client(number)).send(event());
-        answer.expect_error(429, "stream_daily_limit_reached");
+        let response = stream.held_by(client(number)).send(event());
+        response.expect_error(429, "stream_daily_limit_reached");
     }
     Stream::of(client(1)).store(event());
     Stream::of(client(0))

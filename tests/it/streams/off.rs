@@ -42,8 +42,8 @@ fn every_route_of_streams_is_gone_and_nothing_else(database: DatabaseKind) {
             if method == "POST" {
                 request = request.json(json!({"claim_token": stream.token}));
             }
-            let answer = request.send().expect_error(404, "not_found");
-            let message = answer["error"]["message"].as_str().expect("a message");
+            let response = request.send().expect_error(404, "not_found");
+            let message = response["error"]["message"].as_str().expect("a message");
             assert!(message.contains("switched off"), "{method} {path}: {message}");
         }
     }

@@ -202,8 +202,8 @@ fn a_token_is_neither_logged_nor_measured(database: DatabaseKind) {
         .expect_error(410, "stream_already_claimed");
     let mistyped = &stream.token[..35];
     let path = format!("/streams/{mistyped}/info");
-    let answer = server.client().get(&path).send().expect_invalid(&["token"]);
-    assert!(!answer.body().to_string().contains(mistyped), "{answer:?}");
+    let response = server.client().get(&path).send().expect_invalid(&["token"]);
+    assert!(!response.body().to_string().contains(mistyped), "{response:?}");
     let metrics = server.client().request("GET", "/metrics").send_raw();
     let metrics = String::from_utf8(metrics.bytes).expect("metrics are text");
     let log = server.stop().stderr;

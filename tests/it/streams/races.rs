@@ -16,7 +16,7 @@ const WRITERS: usize = 6;
 /// Most rounds miss the race condition, so there are many.
 const ROUNDS: usize = 20;
 /// The number of responses to the writers before the claim is sent.
-const ANSWERS_BEFORE_CLAIM: usize = 40;
+const RESPONSES_BEFORE_CLAIM: usize = 40;
 
 /// The servers under test and three organizations.
 struct Race {
@@ -75,13 +75,13 @@ fn send_until_claimed(stream: &Stream, writer: usize, answered: &Sender<()>) -> 
     let mut acknowledged = Vec::new();
     for number in 0.. {
         let count = if (writer + number).is_multiple_of(2) { 3 } else { 1 };
-        let answer = stream.send(Value::Array(vec![event(); count]));
-        if answer.status() != 201 {
-            answer.expect_error(410, "stream_already_claimed");
+        let response = stream.send(Value::Array(vec![event(); count]));
+        if response.status() != 201 {
+            response.expect_error(410, "stream_already_claimed");
             return acknowledged;
         }
-        assert_eq!(answer.ids().len(), count);
-        acknowledged.extend(answer.ids());
+        assert_eq!(response.ids().len(), count);
+        acknowledged.extend(response.ids());
         answered.send(()).expect("the receiver outlives the writers");
     }
     acknowledged
@@ -102,18 +102,18 @@ fn of_twelve_claims_one_wins(database: DatabaseKind) {
     for round in 0..4 {
         let stream = race.stream();
         let ids = stream.store_all(vec![event(); 20 + round]);
-        let answers = race.together(CLAIMANTS, |claimant, server| {
+        let responses = race.together(CLAIMANTS, |claimant, server| {
             let organization = claimant % race.organizations.len();
             let master = race.organizations[organization].on(server).master();
             (organization, stream.claim(&master).send())
         });
         let mut winners = Vec::new();
-        for (organization, answer) in answers {
-            if answer.status() == 200 {
-                assert_eq!(answer["event_count"], json!(ids.len()));
+        for (organization, response) in responses {
+            if response.status() == 200 {
+                assert_eq!(response["event_count"], json!(ids.len()));
                 winners.push(organization);
             } else {
-                answer.expect_error(410, "stream_already_claimed");
+                response.expect_error(410, "stream_already_claimed");
             }
         }
         let [winner] = winners[..] else {
@@ -141,7 +141,7 @@ fn what_is_sent_during_a_claim_is_moved_or_refused(database: DatabaseKind) {
         };
         let writers: Vec<_> = (0..WRITERS).map(start).collect();
         let deadline = Deadline::seconds(60);
-        for _ in 0..ANSWERS_BEFORE_CLAIM {
+        for _ in 0..RESPONSES_BEFORE_CLAIM {
             let left = deadline.left().expect("the writers receive responses in time");
             answered
                 .recv_timeout(left)
@@ -167,7 +167,7 @@ fn a_key_that_is_claimed_and_sent_at_once_is_stored_once(database: DatabaseKind)
     for stream in &streams {
         stream.store_all((0..KEYS).map(keyed).collect());
     }
-    let answers = race.together(WRITERS, |worker, server| {
+    let responses = race.together(WRITERS, |worker, server| {
         let organization = organization.on(server);
         match streams.get(worker) {
             Some(stream) => (stream.move_to(&organization.master()), BTreeSet::new()),
@@ -182,7 +182,7 @@ fn a_key_that_is_claimed_and_sent_at_once_is_stored_once(database: DatabaseKind)
     let stored = stored_ids(&organization.project());
     assert_eq!(stored.len(), KEYS);
     let mut moved = 0;
-    for (count, ids) in answers {
+    for (count, ids) in responses {
         moved += count;
         assert!(ids.is_subset(&stored), "every acknowledged id is stored");
         assert!(ids.is_empty() || ids.len() == KEYS);
@@ -236,17 +236,17 @@ fn a_claim_at_the_moment_a_stream_begins_loses_nothing(database: DatabaseKind) {
     let mut acknowledged = BTreeSet::new();
     for _ in 0..ROUNDS {
         let stream = race.stream();
-        let answers = race.together(WRITERS + CLAIMANTS, |worker, server| match worker {
+        let responses = race.together(WRITERS + CLAIMANTS, |worker, server| match worker {
             0..CLAIMANTS => stream.claim(&organization.on(server).master()).send(),
             _ => stream.held_by(&server.client()).send(event()),
         });
         let mut wins = 0;
-        for answer in answers {
-            match (answer.status(), answer.code()) {
+        for response in responses {
+            match (response.status(), response.code()) {
                 (200, _) => wins += 1,
-                (201, _) => acknowledged.extend(answer.ids()),
+                (201, _) => acknowledged.extend(response.ids()),
                 (404, "stream_not_found") | (410, "stream_already_claimed") => {}
-                _ => panic!("{answer:?}"),
+                _ => panic!("{response:?}"),
             }
         }
         match stream.state().0.as_str() {

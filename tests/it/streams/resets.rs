@@ -159,8 +159,8 @@ fn a_project_takes_events_again_on_the_next_day(database: DatabaseKind) {
     };
     let project = Organization::create(&timed.server, "free").project();
     let refuse = |seconds: u64| {
-        let answer = project.post("/events").json(event()).send();
-        assert_limited(answer, "daily_event_limit_reached", seconds..=seconds);
+        let response = project.post("/events").json(event()).send();
+        assert_limited(response, "daily_event_limit_reached", seconds..=seconds);
     };
     project.store_all(vec![event(); 2]);
     refuse(2);

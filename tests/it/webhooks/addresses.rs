@@ -2,7 +2,7 @@
 
 use super::attempts;
 use audit_tests::{
-    Answer, Database, DatabaseKind, Organization, Receiver, Server, Subscription, on_both_databases,
+    Database, DatabaseKind, Organization, Receiver, Response, Server, Subscription, on_both_databases,
     serve_refused, temporary_directory, webhook_environment,
 };
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ const REFUSED_HOSTS: &[&str] = &[
     "[ff02::1]",
 ];
 
-fn post_url(organization: &Organization, url: &str) -> Answer {
+fn post_url(organization: &Organization, url: &str) -> Response {
     let request = organization.master().post("/alerts/webhooks");
     request.json(json!({"url": url})).send()
 }
@@ -79,9 +79,9 @@ fn an_address_within_the_network_is_refused_in_every_spelling() {
     let path = format!("/alerts/webhooks/{}", webhook["id"].as_str().expect("an id"));
     for host in REFUSED_HOSTS {
         let url = receiver.url_on(host, "/hook");
-        let answer = post_url(&organization, &url);
-        assert_eq!(answer.status(), 400, "{url}: {answer:?}");
-        answer.expect_invalid(&["url"]);
+        let response = post_url(&organization, &url);
+        assert_eq!(response.status(), 400, "{url}: {response:?}");
+        response.expect_invalid(&["url"]);
         let change = organization.master().patch(&path).json(json!({"url": url}));
         change.send().expect_invalid(&["url"]);
     }
@@ -99,12 +99,12 @@ fn a_name_that_resolves_to_an_address_within_the_network_is_never_connected_to()
     let server = start_strict(&Database::create(DatabaseKind::Sqlite));
     let organization = Organization::create(&server, "enterprise");
     for host in ["localhost", "LOCALHOST", "localhost.", "ip6-localhost"] {
-        let answer = post_url(&organization, &receiver.url_on(host, "/hook"));
-        if answer.status() == 400 {
-            answer.expect_invalid(&["url"]);
+        let response = post_url(&organization, &receiver.url_on(host, "/hook"));
+        if response.status() == 400 {
+            response.expect_invalid(&["url"]);
             continue;
         }
-        let webhook = answer.expect_status(201)["webhook"].clone();
+        let webhook = response.expect_status(201)["webhook"].clone();
         organization.master().test_webhook(&webhook);
         let failed = organization.master().wait_for_status(&webhook, "failed");
         let attempt: &Value = &attempts(&failed)[0];

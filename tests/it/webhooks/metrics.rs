@@ -8,9 +8,9 @@ use serde_json::json;
 
 /// The sum of a metric's samples with these labels; `None` if there is no sample.
 fn metric(client: &Client, name: &str, labels: &str) -> Option<f64> {
-    let answer = client.request("GET", "/metrics").send_raw();
-    assert_eq!(answer.status, 200);
-    let text = String::from_utf8(answer.bytes).expect("metrics are text");
+    let response = client.request("GET", "/metrics").send_raw();
+    assert_eq!(response.status, 200);
+    let text = String::from_utf8(response.bytes).expect("metrics are text");
     let values: Vec<f64> = text
         .lines()
         .filter(|line| line.split(['{', ' ']).next() == Some(name) && line.contains(labels))

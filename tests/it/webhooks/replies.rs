@@ -85,8 +85,8 @@ fn gone_disables_the_webhook(database: DatabaseKind) {
     assert_eq!(attempts(&failed)[0]["status_code"], 410);
     assert_eq!(failed["next_attempt_at"], json!(null));
     assert!(failed["finished_at"].is_string(), "{failed}");
-    let answer = subscription.master.get("/alerts/webhooks").send();
-    for webhook in answer.expect_status(200).list("webhooks") {
+    let response = subscription.master.get("/alerts/webhooks").send();
+    for webhook in response.expect_status(200).list("webhooks") {
         assert_eq!(webhook["enabled"], json!(webhook["id"] == other["id"]));
     }
     subscription.organization.raise_alert();

@@ -26,7 +26,7 @@ pub(super) fn serve(shared: &Shared, tls: Arc<ServerConfig>, stream: TcpStream) 
     let reply = shared.next_reply(&path);
     shared.update(|state| state.requests.push(request));
     let is_endless = matches!(reply, Reply::Stall | Reply::Drip | Reply::EndlessBody);
-    let ended = answer(&mut stream, reply);
+    let ended = response(&mut stream, reply);
     if is_endless && ended.is_err() {
         shared.update(|state| state.given_up.push(path));
     }
@@ -68,7 +68,7 @@ fn line(stream: &mut Stream) -> io::Result<String> {
 }
 
 /// Endless replies return an error when the client disconnects.
-fn answer(stream: &mut Stream, reply: Reply) -> io::Result<()> {
+fn response(stream: &mut Stream, reply: Reply) -> io::Result<()> {
     match reply {
         Reply::Status(status) => finish(stream, &head(status, "")),
         Reply::Header(status, name, value) => finish(stream, &head(status, &format!("{name}: {value}\r\n"))),

@@ -2,7 +2,7 @@
 
 use super::credential_kind::security_scheme;
 use super::model::{Components, Example, Header, JSON, Media, Named, Or, Parameter, PathItem, Response};
-use crate::error::ErrorAnswer;
+use crate::error::ErrorResponse;
 use crate::error_code::ErrorCode;
 use crate::schema::{Uuid, Word};
 use audit_domain::Environment;
@@ -29,7 +29,7 @@ pub(super) fn components(
     refusals: &BTreeSet<Refusal>,
     path_items: Named<PathItem>,
 ) -> Components {
-    generator.subschema_for::<ErrorAnswer<'_>>();
+    generator.subschema_for::<ErrorResponse<'_>>();
     let parameters = parameters(generator);
     let responses = refusals
         .iter()

@@ -187,7 +187,7 @@ fn pagination(facts: &Facts, generator: &mut SchemaGenerator) -> Option<Paginati
         };
         schema?.as_object().cloned()
     };
-    let page = fields_of(facts.answer.as_ref()?.schema)?;
+    let page = fields_of(facts.response.as_ref()?.schema)?;
     page.get("cursor")?;
     let parameters = fields_of(facts.query.as_ref()?.schema)?;
     let parameter = ["cursor", "after"]
@@ -306,12 +306,12 @@ fn responses(
         status = plain.status;
         content = plain_content(plain);
     }
-    if let Some(answer) = &facts.answer {
-        let schema = (answer.schema)(generator);
-        status = answer.status;
+    if let Some(response) = &facts.response {
+        let schema = (response.schema)(generator);
+        status = response.status;
         content
             .0
-            .insert(0, (JSON.to_owned(), answer_media(schema, about.answers)));
+            .insert(0, (JSON.to_owned(), response_media(schema, about.responses)));
     }
     let success = Response {
         description: about.outcome.to_owned(),
@@ -348,7 +348,7 @@ fn next_page(operation_id: &'static str, pages: &Pagination) -> Named<Link> {
     Named::one("next", link)
 }
 
-fn answer_media(schema: Schema, samples: &[Sample]) -> Media {
+fn response_media(schema: Schema, samples: &[Sample]) -> Media {
     let with_request_id = |sample: &Sample| {
         let mut value = value_of(sample);
         value["request_id"] = json!(REQUEST_ID_EXAMPLE);

@@ -26,7 +26,7 @@ pub(crate) struct Facts {
     /// The parameters of the query string, as the fields of an object.
     pub(crate) query: Option<Input>,
     pub(crate) body: Option<Input>,
-    pub(crate) answer: Option<Answer>,
+    pub(crate) response: Option<Response>,
     /// The codes of its errors.
     pub(crate) codes: BTreeSet<ErrorCode>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Input {
 }
 
 /// A successful response.
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) schema: SchemaOf,
 }

@@ -112,7 +112,7 @@ fn every_code_is_one_of_some_operation() {
 }
 
 #[test]
-fn every_body_and_every_answer_has_an_example_that_fits_its_schema() {
+fn every_body_and_every_response_has_an_example_that_fits_its_schema() {
     let parsed = parsed();
     let checker = Checker::new(&parsed);
     for (path, operations) in parsed["paths"].as_object().unwrap() {

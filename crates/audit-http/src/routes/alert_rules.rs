@@ -302,7 +302,7 @@ pub(super) mod about {
             description: "The five built-in rules, then the custom ones, oldest first. Rules belong to the project; \
                           its two environments are counted apart.",
             outcome: "The rules.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"rules": [{
                     "id": "auth_brute_force", "type": "builtin", "name": "Auth Brute Force",
@@ -319,7 +319,7 @@ pub(super) mod about {
             description: "A built-in rule is returned with the settings of the project.",
             path: id(),
             outcome: "The rule.",
-            answers: &[Sample("example", RULE)],
+            responses: &[Sample("example", RULE)],
             is_additive: true,
             ..About::new("get_alert_rule", Tag::Alerts, "Read one alert rule")
         }
@@ -338,7 +338,7 @@ pub(super) mod about {
                 }"#,
             )],
             outcome: "The rule.",
-            answers: &[Sample("example", RULE)],
+            responses: &[Sample("example", RULE)],
             errors: &[ErrorCode::AlertRuleLimitReached],
             ..About::new("create_alert_rule", Tag::Alerts, "Create an alert rule")
         }
@@ -358,7 +358,7 @@ pub(super) mod about {
                 }"#,
             )],
             outcome: "The changed rule.",
-            answers: &[Sample("example", RULE)],
+            responses: &[Sample("example", RULE)],
             ..About::new("update_alert_rule", Tag::Alerts, "Change an alert rule")
         }
     }
@@ -369,7 +369,7 @@ pub(super) mod about {
                           `enabled: false`; deleting one is 403.",
             path: id(),
             outcome: "The rule is deleted.",
-            answers: &[Sample("example", r#"{"deleted": true}"#)],
+            responses: &[Sample("example", r#"{"deleted": true}"#)],
             ..About::new("delete_alert_rule", Tag::Alerts, "Delete an alert rule")
         }
     }

@@ -158,13 +158,13 @@ pub(super) async fn list(
     parameters: Parameters<AlertsQuery>,
 ) -> Result<Reply<AlertsBody>, ApiError> {
     let (selection, query) = parameters.read()?;
-    let answer = caller
+    let response = caller
         .read(move |service, principal| service.alerts(&principal, selection, &query))
         .await?;
     Ok(Reply::ok(AlertsBody {
-        has_more: answer.cursor.is_some(),
-        alerts: answer.alerts.into_iter().map(AlertBody::from).collect(),
-        cursor: answer.cursor,
+        has_more: response.cursor.is_some(),
+        alerts: response.alerts.into_iter().map(AlertBody::from).collect(),
+        cursor: response.cursor,
     }))
 }
 
@@ -219,7 +219,7 @@ pub(super) mod about {
             description: "Newest first: `fired_at` descending, then id descending. An alert must meet every \
                           parameter that is given. A project key sees the alerts of its own environment.",
             outcome: "One page of alerts.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"alerts": [{
                     "id": "alt_01M7YBDWMHPH3PBPJD17B5KSK0", "rule_id": "auth_brute_force", "rule_name": "Auth Brute Force",
@@ -237,7 +237,7 @@ pub(super) mod about {
             description: "A project key finds the alerts of its own environment only.",
             path: id(),
             outcome: "The alert.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"alert": {
                     "id": "alt_01M7YBDWMHPH3PBPJD17B5KSK0", "rule_id": "auth_brute_force", "rule_name": "Auth Brute Force",
@@ -259,7 +259,7 @@ pub(super) mod about {
             path: id(),
             requests: &[Sample("example", r#"{"status": "acknowledged"}"#)],
             outcome: "The changed alert.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"alert": {
                     "id": "alt_01M7YBDWMHPH3PBPJD17B5KSK0", "rule_id": "auth_brute_force", "rule_name": "Auth Brute Force",

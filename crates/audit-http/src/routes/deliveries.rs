@@ -155,13 +155,13 @@ pub(super) async fn list(
 ) -> Result<Reply<DeliveriesBody>, ApiError> {
     let (selection, query) = parameters.read()?;
     let id = id_in(&id)?;
-    let answer = caller
+    let response = caller
         .read(move |service, master| service.deliveries(&master, selection, id, &query))
         .await?;
     Ok(Reply::ok(DeliveriesBody {
-        has_more: answer.cursor.is_some(),
-        deliveries: answer.deliveries.into_iter().map(DeliveryBody::from).collect(),
-        cursor: answer.cursor,
+        has_more: response.cursor.is_some(),
+        deliveries: response.deliveries.into_iter().map(DeliveryBody::from).collect(),
+        cursor: response.cursor,
     }))
 }
 
@@ -229,7 +229,7 @@ pub(super) mod about {
             description: "Past and pending deliveries of the webhook, newest first, on every plan.",
             path: webhook_id(),
             outcome: "One page of deliveries.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"deliveries": [{
                     "id": "whd_01M7YBWX7MK4FJVXJGT7TYSWAX", "webhook_id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V",
@@ -263,7 +263,7 @@ pub(super) mod about {
             description: "With all attempts, on every plan.",
             path: id(),
             outcome: "The delivery.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"delivery": {
                     "id": "whd_01M7YBWX7MK4FJVXJGT7TYSWAX", "webhook_id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V",
@@ -288,7 +288,7 @@ pub(super) mod about {
                           result. Needs a paid plan. A disabled webhook: 409 `conflict`.",
             path: webhook_id(),
             outcome: "The message waits to be sent.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"delivery": {
                     "id": "whd_01M7YBWVZPNJBFNJ4N9PJDMVCN", "webhook_id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V",
@@ -309,7 +309,7 @@ pub(super) mod about {
                           pending one keeps its schedule. Needs a paid plan. A disabled webhook: 409 `conflict`.",
             path: id(),
             outcome: "The message waits to be sent.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"delivery": {
                     "id": "whd_01M7YBWX7MK4FJVXJGT7TYSWAX", "webhook_id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V",

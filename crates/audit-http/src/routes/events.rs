@@ -196,13 +196,13 @@ pub(super) async fn list(
     parameters: Parameters<EventsQuery>,
 ) -> Result<Reply<EventsBody>, ApiError> {
     let (presented, (selection, query)) = bearer.with(parameters.read()).await?;
-    let answer = presented
+    let response = presented
         .query(move |presented| presented.events(selection, query))
         .await?;
     let body = EventsBody {
-        has_more: answer.cursor.is_some(),
-        events: answer.events,
-        cursor: answer.cursor,
+        has_more: response.cursor.is_some(),
+        events: response.events,
+        cursor: response.cursor,
     };
     Ok(Reply::ok(body))
 }
@@ -253,7 +253,7 @@ pub(super) mod about {
             }],
             requests: REQUESTS,
             outcome: "The events are stored.",
-            answers: ANSWERS,
+            responses: RESPONSES,
             errors: &[ErrorCode::Conflict, ErrorCode::DailyEventLimitReached],
             ..About::new("ingest_events", Tag::Events, "Store events")
         }
@@ -267,7 +267,7 @@ pub(super) mod about {
                           what is hidden can be neither read nor searched for. A web page may call this path and the \
                           feed, with a viewer token.",
             outcome: "One page of events.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "last_page",
                 r#"{"events": [{
                     "id": "evt_01M7Y455JZBGQAZY8DYSMCQVZN", "action": "user.role.updated", "category": "admin",
@@ -297,7 +297,7 @@ pub(super) mod about {
                 refusal: ErrorCode::NotFound,
             }),
             outcome: "The event.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"event": {
                     "id": "evt_01M7Y455KA2AA367HSAWZTY9SY", "action": "auth.failed", "category": "auth",
@@ -337,7 +337,7 @@ pub(super) mod about {
         ),
     ];
 
-    pub(crate) const ANSWERS: &[Sample] = &[
+    pub(crate) const RESPONSES: &[Sample] = &[
         Sample(
             "stored",
             r#"{"ids": ["evt_01M7Y455JZBGQAZY8DYSMCQVZN"], "redacted_count": 2}"#,

@@ -91,12 +91,12 @@ fn read_wait(fields: &mut Fields<'_>) -> Duration {
 }
 
 /// One page, or a stream of them.
-pub(super) enum FeedAnswer {
+pub(super) enum FeedResponse {
     Page(Reply<FeedBody>),
     Stream(HttpResponse),
 }
 
-impl Responder for FeedAnswer {
+impl Responder for FeedResponse {
     type Body = BoxBody;
 
     fn respond_to(self, request: &HttpRequest) -> HttpResponse {
@@ -107,7 +107,7 @@ impl Responder for FeedAnswer {
     }
 }
 
-impl Describe for FeedAnswer {
+impl Describe for FeedResponse {
     fn describe(facts: &mut Facts) {
         Reply::<FeedBody>::describe(facts);
     }
@@ -118,7 +118,7 @@ pub(super) async fn follow(
     bearer: Bearer<Readers>,
     parameters: Parameters<FeedQuery>,
     request: HttpRequest,
-) -> Result<FeedAnswer, ApiError> {
+) -> Result<FeedResponse, ApiError> {
     let (presented, (selection, (mut asked, wait))) = bearer.with(parameters.read()).await?;
     let is_stream = wants_stream(&request);
     if let Some(id) = last_event_id(&request).filter(|_| is_stream) {
@@ -127,10 +127,10 @@ pub(super) async fn follow(
     let mut follower = presented.follow(selection, asked)?;
     if is_stream {
         let first = follower.next(Duration::ZERO).await?;
-        return Ok(FeedAnswer::Stream(event_stream(follower, first)));
+        return Ok(FeedResponse::Stream(event_stream(follower, first)));
     }
     let page = follower.next(wait).await?;
-    Ok(FeedAnswer::Page(Reply::ok(FeedBody {
+    Ok(FeedResponse::Page(Reply::ok(FeedBody {
         events: page.events.into_iter().map(|event| event.json).collect(),
         cursor: page.cursor,
         has_more: page.has_more,
@@ -227,7 +227,7 @@ pub(super) mod about {
                 is_required: false,
             }],
             outcome: "The events behind the cursor.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "page",
                 r#"{"events": [{
                     "id": "evt_01M7Y455KA2AA367HSAWZTY9SY", "action": "auth.failed", "category": "auth",

@@ -306,7 +306,7 @@ pub(super) mod about {
                     "expires_at": "2027-01-15T00:00:00Z", "scopes": ["events:write"], "networks": ["10.0.0.0/8"]}"#,
             )],
             outcome: "The key. It is not shown again.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{
                     "key": "pk_test_10EBnotarealkey0123456789ABCDEFGHIJKLMN", "id": "fb564014-b5c8-4473-b4a9-6d488ed16ad3",
@@ -325,7 +325,7 @@ pub(super) mod about {
                           of the whole organization, which `project_id` narrows. Oldest first, revoked keys \
                           included.",
             outcome: "The keys.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"keys": [{
                     "id": "39e98361-ba60-4053-9d17-7c53faef3c23", "prefix": "pk_live_1lNh", "type": "project",
@@ -344,7 +344,7 @@ pub(super) mod about {
                           `project_id` narrows. Revoked keys are found too.",
             path: Some(path("The id of the key.")),
             outcome: "The key, without its text.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"key": {
                     "id": "fb564014-b5c8-4473-b4a9-6d488ed16ad3", "prefix": "pk_test_10EB", "type": "project",
@@ -365,7 +365,7 @@ pub(super) mod about {
                           long.",
             path: Some(path("The id of the old key.")),
             outcome: "The new key. It is not shown again.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{
                     "key": "pk_test_10EBnotarealkey0123456789ABCDEFGHIJKLMN", "id": "0dbb5a9b-6d2e-4b0c-9b0f-2b3c5bd3a0b1",
@@ -385,7 +385,7 @@ pub(super) mod about {
                           stays as it was.",
             path: Some(path("The id of the key.")),
             outcome: "The key is revoked.",
-            answers: &[Sample("example", r#"{"revoked": true}"#)],
+            responses: &[Sample("example", r#"{"revoked": true}"#)],
             ..About::new("revoke_key", Tag::Keys, "Revoke a project key")
         }
     }

@@ -329,7 +329,7 @@ pub(super) mod about {
                           was changed, removed or moved since.",
             errors: &[ErrorCode::LogInconsistent],
             outcome: "That the log at size `to` begins with all it had at size `from`.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"from": 1, "to": 2, "consistency": ["4ti0sSFJI4tq9ir51ZSZd7atRj8YaOVJT6RMa+wRq4U="]}"#,
             )],
@@ -351,7 +351,7 @@ pub(super) mod about {
                           none.",
             errors: &[ErrorCode::LogInconsistent],
             outcome: "The proof of the tenant's events.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{
                     "tenant_id": "acme", "salt": "iNNzqoDxzE1bu4RlR52b2Elc9jVQb5WqhL8292PVz2Y=",
@@ -371,7 +371,7 @@ pub(super) mod about {
                           it is computed from: an auditor computes the same map from the events.",
             errors: &[ErrorCode::LogInconsistent],
             outcome: "The map.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{
                     "size": 2, "key": "iNNzqoDxzE1bu4RlR52b2Elc9jVQb5WqhL8292PVz2Y=",

@@ -225,7 +225,7 @@ pub(super) mod about {
                     "networks": ["10.0.0.0/8"]}"#,
             )],
             outcome: "The key. It is not shown again.",
-            answers: NEW_KEY,
+            responses: NEW_KEY,
             ..About::new("create_master_key", Tag::Keys, "Create a master key")
         }
     }
@@ -234,7 +234,7 @@ pub(super) mod about {
         About {
             description: "Those of the organization, oldest first, revoked keys included.",
             outcome: "The keys.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"master_keys": [{
                     "id": "a37c4a5d-3b8e-4a0e-8f52-93a3a7f0f7a4", "prefix": "mk_1lNh4Xc8A", "name": "master",
@@ -252,7 +252,7 @@ pub(super) mod about {
             description: "One of the organization. Revoked keys are found too.",
             path: Some(path("The id of the key.")),
             outcome: "The key, without its text.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"master_key": {
                     "id": "a37c4a5d-3b8e-4a0e-8f52-93a3a7f0f7a4", "prefix": "mk_10EBnotar", "name": "terraform",
@@ -271,7 +271,7 @@ pub(super) mod about {
                           seconds, atomically. A key that expires is followed by one that is valid for as long.",
             path: Some(path("The id of the old key.")),
             outcome: "The new key. It is not shown again.",
-            answers: NEW_KEY,
+            responses: NEW_KEY,
             errors: &[ErrorCode::Conflict],
             ..About::new("rotate_master_key", Tag::Keys, "Rotate a master key")
         }
@@ -283,7 +283,7 @@ pub(super) mod about {
                           scope `admin` stays (403): only the operator revokes it, on the command line.",
             path: Some(path("The id of the key.")),
             outcome: "The key is revoked.",
-            answers: &[Sample("example", r#"{"revoked": true}"#)],
+            responses: &[Sample("example", r#"{"revoked": true}"#)],
             ..About::new("revoke_master_key", Tag::Keys, "Revoke a master key")
         }
     }

@@ -79,7 +79,7 @@ pub(super) mod about {
     pub(crate) fn healthz() -> About {
         About {
             outcome: "The process is up.",
-            answers: &[Sample("example", r#"{"status": "ok"}"#)],
+            responses: &[Sample("example", r#"{"status": "ok"}"#)],
             is_additive: true,
             ..About::new("get_health", Tag::Operations, "Check that the process is up")
         }
@@ -88,7 +88,7 @@ pub(super) mod about {
     pub(crate) fn readyz() -> About {
         About {
             outcome: "The database accepts writes.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"status": "ready", "logs_inconsistent": 0, "logs_forged": 0, "logs_without_quorum": 0}"#,
             )],

@@ -108,7 +108,7 @@ pub(super) mod about {
             description: "What the portal shows in the place of its own title. Both are `null` until they are set. \
                           Every viewer token of the project reads it.",
             outcome: "Name and logo.",
-            answers: &[Sample("example", PORTAL)],
+            responses: &[Sample("example", PORTAL)],
             is_additive: true,
             ..About::new("get_portal", Tag::Viewers, "Read the portal's name and logo")
         }
@@ -128,7 +128,7 @@ pub(super) mod about {
                 Sample("remove", r#"{"name": null, "logo": null}"#),
             ],
             outcome: "Name and logo as they are now.",
-            answers: &[Sample("example", PORTAL)],
+            responses: &[Sample("example", PORTAL)],
             is_additive: true,
             ..About::new("update_portal", Tag::Viewers, "Change the portal's name and logo")
         }

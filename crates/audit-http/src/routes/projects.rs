@@ -126,7 +126,7 @@ pub(super) mod about {
                           renamed or deleted.",
             requests: &[Sample("example", r#"{"name": "billing"}"#)],
             outcome: "The project.",
-            answers: &[Sample("example", PROJECT)],
+            responses: &[Sample("example", PROJECT)],
             is_additive: true,
             ..About::new("create_project", Tag::Projects, "Create a project")
         }
@@ -136,7 +136,7 @@ pub(super) mod about {
         About {
             description: "Oldest first.",
             outcome: "The projects.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"projects": [{
                     "id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "name": "default", "created_at": "2026-01-14T09:00:00.731Z"
@@ -157,7 +157,7 @@ pub(super) mod about {
                 refusal: ErrorCode::NotFound,
             }),
             outcome: "The project.",
-            answers: &[Sample("example", PROJECT)],
+            responses: &[Sample("example", PROJECT)],
             is_additive: true,
             ..About::new("get_project", Tag::Projects, "Read one project")
         }

@@ -114,7 +114,7 @@ pub(super) mod about {
                 refusal: ErrorCode::NotFound,
             }),
             outcome: "The proof.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{
                     "seq": 1, "content_hash": "sha256:eb4f204992b9c4db0a2b3efcf4b0179a2f7fbc9d33cb75ea964a664702d46e5a",

@@ -345,7 +345,7 @@ pub(super) mod about {
         About {
             description: "The built-in rules, then the custom ones, oldest first.",
             outcome: "The rules.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"rules": [
                     {
@@ -368,7 +368,7 @@ pub(super) mod about {
             description: "A built-in rule is returned with the settings of the project.",
             path: id(),
             outcome: "The rule.",
-            answers: &[Sample("example", RULE)],
+            responses: &[Sample("example", RULE)],
             is_additive: true,
             ..About::new("get_redaction_rule", Tag::Redaction, "Read one redaction rule")
         }
@@ -390,7 +390,7 @@ pub(super) mod about {
                 ),
             ],
             outcome: "The rule.",
-            answers: &[Sample("example", RULE)],
+            responses: &[Sample("example", RULE)],
             ..About::new("create_redaction_rule", Tag::Redaction, "Create a redaction rule")
         }
     }
@@ -408,7 +408,7 @@ pub(super) mod about {
                 Sample("fields", r#"{"fields": ["metadata.salary"]}"#),
             ],
             outcome: "The changed rule.",
-            answers: &[Sample("example", RULE)],
+            responses: &[Sample("example", RULE)],
             ..About::new("update_redaction_rule", Tag::Redaction, "Change a redaction rule")
         }
     }
@@ -418,7 +418,7 @@ pub(super) mod about {
             description: "Custom rules only. A built-in rule is switched off with `enabled: false`; deleting one is 403.",
             path: id(),
             outcome: "The rule is deleted.",
-            answers: &[Sample("example", r#"{"deleted": true}"#)],
+            responses: &[Sample("example", r#"{"deleted": true}"#)],
             ..About::new("delete_redaction_rule", Tag::Redaction, "Delete a redaction rule")
         }
     }

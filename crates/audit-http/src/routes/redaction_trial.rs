@@ -97,7 +97,7 @@ pub(super) mod about {
                 }}"#,
             )],
             outcome: "The changed parts, before and after.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{
                     "original": {"actor": {"email": "jane@example.com"}, "metadata": {"card": "4111 1111 1111 1111"}},

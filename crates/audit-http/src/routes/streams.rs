@@ -161,7 +161,7 @@ pub(super) mod about {
             path: token(),
             requests: events::REQUESTS,
             outcome: "The events are stored.",
-            answers: events::ANSWERS,
+            responses: events::RESPONSES,
             errors: &[
                 ErrorCode::Conflict,
                 ErrorCode::StreamExpired,
@@ -181,7 +181,7 @@ pub(super) mod about {
             description: "Returns no events. Claimed and expired streams are reported with their status.",
             path: token(),
             outcome: "The state of the stream.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{
                     "claim_token": "67e55044-10b1-426f-9247-bb680e5fe0c8", "event_count": 3, "status": "active",
@@ -209,7 +209,7 @@ pub(super) mod about {
                 r#"{"claim_token": "67e55044-10b1-426f-9247-bb680e5fe0c8"}"#,
             )],
             outcome: "The events belong to the project.",
-            answers: &[Sample("example", r#"{"event_count": 3}"#)],
+            responses: &[Sample("example", r#"{"event_count": 3}"#)],
             errors: &[
                 ErrorCode::StreamNotFound,
                 ErrorCode::StreamExpired,

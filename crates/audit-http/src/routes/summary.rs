@@ -201,7 +201,7 @@ pub(super) mod about {
                           With a viewer token only what its tier shows is counted, and hidden fields have no values. \
                           A web page may call this path with a viewer token.",
             outcome: "The summary.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "by_category",
                 r#"{
                     "interval": "day",

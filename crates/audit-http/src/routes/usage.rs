@@ -104,7 +104,7 @@ pub(super) mod about {
         About {
             description: "The plan of the organization, and the usage of the project with its limits.",
             outcome: "Plan and usage.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"usage": {
                     "plan": "pro",

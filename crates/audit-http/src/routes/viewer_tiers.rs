@@ -274,7 +274,7 @@ pub(super) mod about {
                     "routes": ["event", "feed"]}"#,
             )],
             outcome: "The tier.",
-            answers: &[Sample("example", TIER)],
+            responses: &[Sample("example", TIER)],
             errors: &[ErrorCode::Conflict],
             is_additive: true,
             ..About::new("create_viewer_tier", Tag::Viewers, "Create a viewer tier")
@@ -287,7 +287,7 @@ pub(super) mod about {
                           `actor.email`) and `minimal` (hides those and `changes`, `actor.name`, `target.name`, and \
                           shows no `security`, `admin` or `system` events).",
             outcome: "The tiers, by name.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"viewer_tiers": [{
                     "name": "standard", "categories": null, "actions": null,
@@ -304,7 +304,7 @@ pub(super) mod about {
             description: "Its settings as they hold now, also for tokens that were issued before.",
             path: name(),
             outcome: "The tier.",
-            answers: &[Sample("example", TIER)],
+            responses: &[Sample("example", TIER)],
             is_additive: true,
             ..About::new("get_viewer_tier", Tag::Viewers, "Read one viewer tier")
         }
@@ -319,7 +319,7 @@ pub(super) mod about {
                 r#"{"categories": ["auth", "access"], "actions": null, "hidden_fields": ["context.ip_address"], "routes": ["event"]}"#,
             )],
             outcome: "The tier as it is now.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"viewer_tier": {
                     "name": "logins", "categories": ["auth", "access"], "actions": null, "hidden_fields": ["context.ip_address"],
@@ -336,7 +336,7 @@ pub(super) mod about {
             description: "Ends the access of the tier's tokens at once (401 `invalid_token`).",
             path: name(),
             outcome: "The tier is deleted.",
-            answers: &[Sample("example", r#"{"deleted": true}"#)],
+            responses: &[Sample("example", r#"{"deleted": true}"#)],
             is_additive: true,
             ..About::new("delete_viewer_tier", Tag::Viewers, "Delete a viewer tier")
         }

@@ -137,7 +137,7 @@ pub(super) mod about {
                 Sample("portal", r#"{"tenant_id": "acme", "portal": true}"#),
             ],
             outcome: "The token, shown here only.",
-            answers: &[
+            responses: &[
                 Sample(
                     "example",
                     r#"{"token": "vt_eyJub3QiOiJyZWFsIn0.eyJub3QiOiJyZWFsIn0.bm90LXJlYWw", "expires_at": "2026-01-15T10:40:00.000Z"}"#,

@@ -221,7 +221,7 @@ pub(super) mod about {
         About {
             description: "Oldest first, on every plan.",
             outcome: "The webhooks; their secrets redacted.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"webhooks": [{
                     "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts", "enabled": true,
@@ -237,7 +237,7 @@ pub(super) mod about {
             description: "On every plan.",
             path: id(),
             outcome: "The webhook; its secret is redacted.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"webhook": {
                     "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts", "enabled": true,
@@ -258,7 +258,7 @@ pub(super) mod about {
                 r#"{"url": "https://example.com/alerts", "enabled": true}"#,
             )],
             outcome: "The webhook with its secret, which is not shown again.",
-            answers: &[Sample("example", WITH_SECRET)],
+            responses: &[Sample("example", WITH_SECRET)],
             errors: &[ErrorCode::WebhooksNotAvailable],
             ..About::new("create_webhook", Tag::Webhooks, "Create a webhook")
         }
@@ -274,7 +274,7 @@ pub(super) mod about {
                 r#"{"url": "https://example.com/alerts", "enabled": false}"#,
             )],
             outcome: "The changed webhook; its secret is redacted.",
-            answers: &[Sample(
+            responses: &[Sample(
                 "example",
                 r#"{"webhook": {
                     "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts", "enabled": false,
@@ -290,7 +290,7 @@ pub(super) mod about {
             description: "On every plan. Also deletes its deliveries.",
             path: id(),
             outcome: "The webhook is deleted.",
-            answers: &[Sample("example", r#"{"deleted": true}"#)],
+            responses: &[Sample("example", r#"{"deleted": true}"#)],
             ..About::new("delete_webhook", Tag::Webhooks, "Delete a webhook")
         }
     }
@@ -301,7 +301,7 @@ pub(super) mod about {
                           and more after more rotations. While ten sign, another rotation is 409.",
             path: id(),
             outcome: "The webhook with its new secret, which is not shown again.",
-            answers: &[Sample("example", WITH_SECRET)],
+            responses: &[Sample("example", WITH_SECRET)],
             errors: &[ErrorCode::Conflict],
             is_additive: true,
             ..About::new(

@@ -74,14 +74,14 @@ const UNUSED_PAUSE: Duration = Duration::from_millis(100);
 const MIGRATION_LOCK_TIMEOUT_MS: u32 = 60_000;
 
 #[derive(QueryableByName)]
-struct Answer {
+struct Condition {
     #[diesel(sql_type = Bool)]
-    answer: bool,
+    holds: bool,
 }
 
 fn ask(connection: &mut PgConnection, expression: &str) -> QueryResult<bool> {
-    let found: Answer = sql_query(format!("SELECT {expression} AS answer")).get_result(connection)?;
-    Ok(found.answer)
+    let found: Condition = sql_query(format!("SELECT {expression} AS holds")).get_result(connection)?;
+    Ok(found.holds)
 }
 
 /// Whether the server is a standby.

@@ -90,7 +90,7 @@ impl LogServer {
     /// A JSON document that a server with an inconsistent log does not have, so a 500 is not repeated.
     pub(super) fn json_of_consistent_log(&self, path: &str) -> AuditResult<Fetched<Value>> {
         match self.client.send_once(|agent| self.call(agent, path, &[])) {
-            Ok(reply) if reply.status == 500 => Err(no_answer(path, &reply)),
+            Ok(reply) if reply.status == 500 => Err(no_response(path, &reply)),
             _ => self.json(path, &[]),
         }
     }
@@ -104,7 +104,7 @@ impl LogServer {
         match reply.status {
             200 => Ok(Fetched::Found(reply.body)),
             400 | 404 => Ok(Fetched::Refused(described(&reply))),
-            500 => Err(no_answer(path, &reply)),
+            500 => Err(no_response(path, &reply)),
             _ => Err(anyhow!("{request}: {}", described(&reply)).into()),
         }
     }
@@ -132,7 +132,7 @@ impl LogServer {
 }
 
 /// The server was reached and works, and cannot return what it has signed.
-fn no_answer(path: &str, reply: &Reply) -> Failure {
+fn no_response(path: &str, reply: &Reply) -> Failure {
     Failure::Inconsistent(format!(
         "the server does not answer GET {path}: {}",
         described(reply)

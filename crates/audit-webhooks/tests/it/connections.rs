@@ -1,7 +1,7 @@
 //! The addresses that attempts connect to.
 
 use crate::receiver::{
-    LONG, Receiver, SHORT, Stream, TRUSTED, allowing_private, answer, options, send, wait_for_end,
+    LONG, Receiver, SHORT, Stream, TRUSTED, allowing_private, options, response, send, wait_for_end,
 };
 use audit_webhooks::{AddressPolicy, FailureKind, Outcome, Sender, SenderOptions};
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ fn public_only() -> SenderOptions {
 
 #[test]
 fn a_special_address_is_refused_before_a_connection() {
-    let receiver = Receiver::start(answer(NO_CONTENT));
+    let receiver = Receiver::start(response(NO_CONTENT));
     let refused = Outcome::Failed(FailureKind::AddressNotAllowed);
     let port = receiver.address.port();
 
@@ -74,7 +74,7 @@ fn every_attempt_resolves_once_and_opens_a_new_connection() {
 
 #[test]
 fn a_name_that_later_resolves_to_a_private_address_is_refused() {
-    let receiver = Receiver::with_tls(TRUSTED.server("receiver.example"), answer(NO_CONTENT));
+    let receiver = Receiver::with_tls(TRUSTED.server("receiver.example"), response(NO_CONTENT));
     let at = receiver.address;
     // The first lookup returns an unassigned address, which reaches no host; later ones return the loopback address.
     let (lookups, unassigned) = (AtomicUsize::new(0), "[4000::1]:1".parse().expect("an address"));

@@ -1,6 +1,6 @@
 //! The environment does not affect attempts.
 
-use crate::receiver::{Receiver, answer, deliver};
+use crate::receiver::{Receiver, deliver, response};
 use std::process::Command;
 
 /// Run by the test below in a process of its own, because all tests of a process share one environment.
@@ -10,7 +10,7 @@ fn delivers_past_a_proxy() {
     // By default the HTTP client would use the proxy.
     let chosen = ureq::Agent::config_builder().build();
     assert!(chosen.proxy().is_some());
-    let receiver = Receiver::start(answer("HTTP/1.1 204 No Content\r\n\r\n"));
+    let receiver = Receiver::start(response("HTTP/1.1 204 No Content\r\n\r\n"));
     assert!(deliver(&receiver).is_delivered());
 }
 

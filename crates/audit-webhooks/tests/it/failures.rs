@@ -1,7 +1,7 @@
 //! The failure kind of each attempt without a response.
 
 use crate::receiver::{
-    Authority, LONG, Receiver, SHORT, TRUSTED, allowing_private, answer, deliver, deliver_within, options,
+    Authority, LONG, Receiver, SHORT, TRUSTED, allowing_private, deliver, deliver_within, options, response,
     send, send_body, wait_for_end,
 };
 use audit_webhooks::{FailureKind, Outcome, Sender, SenderOptions};
@@ -59,9 +59,9 @@ fn a_receiver_that_reads_nothing_times_out() {
 fn a_connection_that_ends_before_the_response_is_dropped() {
     let after_request = Receiver::start(|_| Ok(()));
     assert_eq!(deliver(&after_request), failed(FailureKind::ConnectionDropped));
-    let with_farewell = Receiver::start(answer(""));
+    let with_farewell = Receiver::start(response(""));
     assert_eq!(deliver(&with_farewell), failed(FailureKind::ConnectionDropped));
-    let in_the_head = Receiver::start(answer("HTTP/1.1 200 OK\r\nX: "));
+    let in_the_head = Receiver::start(response("HTTP/1.1 200 OK\r\nX: "));
     assert_eq!(deliver(&in_the_head), failed(FailureKind::ConnectionDropped));
     let before_handshake = Receiver::raw(|mut tcp| tcp.read_exact(&mut [0; 32]));
     assert_eq!(deliver(&before_handshake), failed(FailureKind::ConnectionDropped));
@@ -71,22 +71,22 @@ fn a_connection_that_ends_before_the_response_is_dropped() {
 fn certificates_must_be_trusted_valid_and_for_the_host() {
     let unknown = Authority::new().server("127.0.0.1");
     assert_eq!(
-        deliver(&Receiver::with_tls(unknown, answer(NO_CONTENT))),
+        deliver(&Receiver::with_tls(unknown, response(NO_CONTENT))),
         failed(FailureKind::TlsFailed)
     );
     for name in ["127.0.0.2", "localhost"] {
-        let for_other = Receiver::with_tls(TRUSTED.server(name), answer(NO_CONTENT));
+        let for_other = Receiver::with_tls(TRUSTED.server(name), response(NO_CONTENT));
         assert_eq!(deliver(&for_other), failed(FailureKind::TlsFailed));
     }
     let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
     params.not_after = date_time_ymd(2000, 1, 1);
-    let expired = Receiver::with_tls(TRUSTED.server_with(&params), answer(NO_CONTENT));
+    let expired = Receiver::with_tls(TRUSTED.server_with(&params), response(NO_CONTENT));
     assert_eq!(deliver(&expired), failed(FailureKind::TlsFailed));
 }
 
 #[test]
 fn an_extra_authority_is_trusted_only_if_configured() {
-    let receiver = Receiver::start(answer(NO_CONTENT));
+    let receiver = Receiver::start(response(NO_CONTENT));
     let public_roots_only = SenderOptions {
         extra_ca: None,
         ..options(LONG)

@@ -5,8 +5,8 @@
     reason = "a test that panics has failed; a poisoned lock adds nothing"
 )]
 
-mod answers;
 mod connections;
 mod environment;
 mod failures;
 mod receiver;
+mod responses;

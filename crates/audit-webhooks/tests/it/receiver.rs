@@ -82,13 +82,13 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// Reads each request and calls `answer`. When that returns, the connection ends without a TLS close.
-    pub(crate) fn start(answer: impl Fn(&mut Stream) -> io::Result<()> + Send + 'static) -> Self {
-        Self::with_tls(TRUSTED.server("127.0.0.1"), answer)
+    pub(crate) fn start(response: impl Fn(&mut Stream) -> io::Result<()> + Send + 'static) -> Self {
+        Self::with_tls(TRUSTED.server("127.0.0.1"), response)
     }
 
     pub(crate) fn with_tls(
         tls: Arc<ServerConfig>,
-        answer: impl Fn(&mut Stream) -> io::Result<()> + Send + 'static,
+        response: impl Fn(&mut Stream) -> io::Result<()> + Send + 'static,
     ) -> Self {
         let (request_sender, requests) = mpsc::channel();
         let serve = move |tcp| {
@@ -97,7 +97,7 @@ impl Receiver {
             request_sender
                 .send(read_request(&mut stream)?)
                 .map_err(io::Error::other)?;
-            answer(&mut stream)
+            response(&mut stream)
         };
         Self::listen(requests, serve)
     }
@@ -152,7 +152,7 @@ impl Receiver {
 }
 
 /// Responds with `text` and closes the TLS connection.
-pub(crate) fn answer(text: impl Into<Vec<u8>>) -> impl Fn(&mut Stream) -> io::Result<()> + Send + 'static {
+pub(crate) fn response(text: impl Into<Vec<u8>>) -> impl Fn(&mut Stream) -> io::Result<()> + Send + 'static {
     let text = text.into();
     move |stream| {
         stream.write_all(&text)?;

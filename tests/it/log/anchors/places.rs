@@ -35,14 +35,14 @@ fn serve(respond: impl Fn(&Asked) -> (u16, Vec<u8>) + Send + Sync + 'static) -> 
     thread::spawn(move || {
         for stream in listener.incoming() {
             let (stream, respond) = (stream.expect("accept a connection"), Arc::clone(&respond));
-            thread::spawn(move || answer(stream, respond.as_ref()));
+            thread::spawn(move || response(stream, respond.as_ref()));
         }
     });
     address
 }
 
 /// The client may go at any time.
-fn answer(stream: TcpStream, respond: &dyn Fn(&Asked) -> (u16, Vec<u8>)) {
+fn response(stream: TcpStream, respond: &dyn Fn(&Asked) -> (u16, Vec<u8>)) {
     let mut reader = BufReader::new(stream);
     let Some(asked) = read(&mut reader) else { return };
     let (status, body) = respond(&asked);
@@ -259,7 +259,7 @@ impl StubAuthority {
             let (behavior, _) = *chosen.lock().expect("a lock");
             let mut last = last.lock().expect("a lock");
             let stale = last.replace(asked.body.clone());
-            let answer = match behavior {
+            let response = match behavior {
                 Behavior::Right => (200, reply(&own, &asked.body)),
                 Behavior::Fails => (500, Vec::new()),
                 Behavior::Garbage => (200, b"<html>".to_vec()),
@@ -268,7 +268,7 @@ impl StubAuthority {
                 Behavior::Untrusted => (200, reply(&other, &asked.body)),
             };
             chosen.lock().expect("a lock").1 += 1;
-            answer
+            response
         });
         Self {
             address,

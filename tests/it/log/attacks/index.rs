@@ -231,13 +231,18 @@ fn found(project: &Client, name: &str, value: &str) -> Option<BTreeSet<String>> 
         if let Some(cursor) = &cursor {
             request = request.query("cursor", cursor);
         }
-        let answer = request.send();
-        if answer.status() != 200 {
-            assert_eq!(answer.status(), 500, "{answer:?}");
+        let response = request.send();
+        if response.status() != 200 {
+            assert_eq!(response.status(), 500, "{response:?}");
             return None;
         }
-        ids.extend(answer.list("events").iter().map(|event| event["id"].to_string()));
-        cursor = answer["cursor"].as_str().map(str::to_owned);
+        ids.extend(
+            response
+                .list("events")
+                .iter()
+                .map(|event| event["id"].to_string()),
+        );
+        cursor = response["cursor"].as_str().map(str::to_owned);
         if cursor.is_none() {
             return Some(ids);
         }

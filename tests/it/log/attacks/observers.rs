@@ -108,11 +108,11 @@ fn is_cosigned(target: &Target, project: &Client, log_key: &VerifierKey) -> bool
     let hashes = match latest.size == last.size {
         true => Vec::new(),
         false => {
-            let answer = project.get(&path).send();
-            if answer.status() != 200 {
+            let response = project.get(&path).send();
+            if response.status() != 200 {
                 return false;
             }
-            texts(&answer["consistency"])
+            texts(&response["consistency"])
         }
     };
     let proof = ConsistencyProof::from_base64(hashes).expect("hashes");
@@ -154,11 +154,11 @@ fn hash_of(value: &Value) -> ContentHash {
 
 /// Whether a signed map says that the tenant `acme` has exactly its events: none was added since.
 fn is_complete(events: &[Value], project: &Client, log_key: &VerifierKey) -> bool {
-    let answer = project.get("/log/completeness").query("tenant_id", "acme").send();
-    if answer.status() != 200 {
+    let response = project.get("/log/completeness").query("tenant_id", "acme").send();
+    if response.status() != 200 {
         return false;
     }
-    let document = answer.body();
+    let document = response.body();
     let text = |name: &str| document[name].as_str().unwrap_or_default().to_owned();
     let path = TenantPath::from_base64(texts(&document["path"]));
     let salt = TenantSalt::from_base64(&text("salt"));
@@ -188,14 +188,14 @@ pub(super) fn is_intact(target: &Target, project: &Client) -> bool {
         if let Some(cursor) = &cursor {
             request = request.query("cursor", cursor);
         }
-        let answer = request.send();
-        if answer.status() != 200 {
+        let response = request.send();
+        if response.status() != 200 {
             return false;
         }
-        for event in answer.list("events") {
+        for event in response.list("events") {
             shown.insert(event["id"].to_string(), event);
         }
-        cursor = answer["cursor"].as_str().map(str::to_owned);
+        cursor = response["cursor"].as_str().map(str::to_owned);
         if cursor.is_none() {
             break;
         }

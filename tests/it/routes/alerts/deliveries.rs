@@ -132,10 +132,10 @@ fn deliveries_come_newest_first_in_pages(database: DatabaseKind) {
         "/alerts/webhooks/{}/deliveries",
         other["id"].as_str().expect("an id")
     );
-    let answer = subscription.master.get(&other).query("cursor", &cursor).send();
+    let response = subscription.master.get(&other).query("cursor", &cursor).send();
     assert!(
-        answer.status() == 400 || answer["deliveries"] == json!([]),
-        "{answer:?}"
+        response.status() == 400 || response["deliveries"] == json!([]),
+        "{response:?}"
     );
     for cursor in ["x", "é", &cursor[1..], &format!("{cursor}A")] {
         let request = subscription
@@ -267,8 +267,8 @@ fn what_is_disabled_is_neither_tested_nor_retried(database: DatabaseKind) {
         ids(std::slice::from_ref(&delivered))[0]
     );
     for path in [format!("{}/test", subscription.path()), retry] {
-        let answer = subscription.master.post(&path).send();
-        answer.expect_error(409, "conflict");
+        let response = subscription.master.post(&path).send();
+        response.expect_error(409, "conflict");
     }
     assert_eq!(
         subscription.master.only_delivery(&subscription.webhook),

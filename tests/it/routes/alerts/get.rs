@@ -42,13 +42,13 @@ fn text<'a>(alert: &'a Value, member: &str) -> &'a str {
 
 /// The first page of three alerts, and its cursor.
 fn first_page(client: &Client, parameters: &[(&str, &str)]) -> (Vec<Value>, String) {
-    let answer = client
+    let response = client
         .get("/alerts")
         .queries(parameters)
         .query("limit", "3")
         .send()
         .expect_status(200);
-    (answer.list("alerts"), answer.text("cursor"))
+    (response.list("alerts"), response.text("cursor"))
 }
 
 on_both_databases! {
@@ -71,9 +71,9 @@ fn an_alert_has_the_documented_members(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let rule = organization.create_alert_rule(alert_rule(json!({"name": "doors", "severity": "medium"})));
     let id = organization.project().store(door_opened("actor-7"));
-    let answer = organization.project().get("/alerts").send().expect_status(200);
+    let response = organization.project().get("/alerts").send().expect_status(200);
     assert_eq!(
-        (&answer["cursor"], &answer["has_more"]),
+        (&response["cursor"], &response["has_more"]),
         (&json!(null), &json!(false))
     );
     let alert = organization.project().only_alert();
@@ -133,10 +133,10 @@ fn fifty_alerts_are_a_page_unless_more_are_asked_for(database: DatabaseKind) {
     project.store_all((0..100).map(|n| door_opened(&actor(n))).collect());
     project.store(door_opened("actor-1"));
     assert_eq!(project.alerts(&[]).len(), 50);
-    let answer = project.get("/alerts").query("limit", "100").send();
-    let answer = answer.expect_status(200);
+    let response = project.get("/alerts").query("limit", "100").send();
+    let response = response.expect_status(200);
     assert_eq!(
-        (answer.list("alerts").len(), &answer["has_more"]),
+        (response.list("alerts").len(), &response["has_more"]),
         (100, &json!(true))
     );
 }
@@ -150,13 +150,13 @@ fn alerts_that_fire_meanwhile_move_nothing(database: DatabaseKind) {
     loop {
         seen.append(&mut alerts);
         project.store(door_opened("somebody"));
-        let answer = project
+        let response = project
             .get("/alerts")
             .queries(&[("limit", "3"), ("cursor", &cursor)])
             .send()
             .expect_status(200);
-        alerts = answer.list("alerts");
-        match answer["cursor"].as_str() {
+        alerts = response.list("alerts");
+        match response["cursor"].as_str() {
             Some(next) => next.clone_into(&mut cursor),
             None => break,
         }
@@ -280,10 +280,10 @@ fn a_changed_cursor_is_refused(database: DatabaseKind) {
             .expect_invalid(&["cursor"]);
     }
     let stranger = Organization::fresh(database).project();
-    let answer = stranger.get("/alerts").query("cursor", &cursor).send();
+    let response = stranger.get("/alerts").query("cursor", &cursor).send();
     assert!(
-        answer.status() == 400 || answer["alerts"] == json!([]),
-        "{answer:?}"
+        response.status() == 400 || response["alerts"] == json!([]),
+        "{response:?}"
     );
 }
 
@@ -308,8 +308,8 @@ fn every_wrong_parameter_is_named(database: DatabaseKind) {
     }
     get("limit", "1").expect_status(200);
     let both = [("limit", "0"), ("severity", "x"), ("colour", "red")];
-    let answer = organization.project().get("/alerts").queries(&both).send();
-    answer.expect_invalid(&["limit", "severity", "colour"]);
+    let response = organization.project().get("/alerts").queries(&both).send();
+    response.expect_invalid(&["limit", "severity", "colour"]);
 }
 
 fn alerts_of_another_project_are_not_seen(database: DatabaseKind) {
@@ -354,12 +354,15 @@ fn each_environment_sees_its_own_alerts(database: DatabaseKind) {
         .query("environment", "staging")
         .send()
         .expect_invalid(&["environment"]);
-    let answer = organization
+    let response = organization
         .project()
         .get("/alerts")
         .query("environment", "test")
         .send();
-    assert!(!answer.body().to_string().contains("test-actor"), "{answer:?}");
+    assert!(
+        !response.body().to_string().contains("test-actor"),
+        "{response:?}"
+    );
 }
 
 fn one_alert_is_read_by_its_id(database: DatabaseKind) {

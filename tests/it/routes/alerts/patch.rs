@@ -1,7 +1,7 @@
 //! The life of an alert: `PATCH /alerts/:id`.
 
 use audit_tests::{
-    Answer, Client, DatabaseKind, Organization, alert_rule, door_opened, merge, on_both_databases,
+    Client, DatabaseKind, Organization, Response, alert_rule, door_opened, merge, on_both_databases,
 };
 use serde_json::{Value, json};
 use std::thread;
@@ -17,7 +17,7 @@ fn path_of(alert: &Value) -> String {
     format!("/alerts/{}", alert["id"].as_str().expect("an id"))
 }
 
-fn patch(client: &Client, alert: &Value, body: Value) -> Answer {
+fn patch(client: &Client, alert: &Value, body: Value) -> Response {
     client.patch(&path_of(alert)).json(body).send()
 }
 
@@ -90,8 +90,8 @@ fn nothing_leads_out_of_resolved(database: DatabaseKind) {
 fn a_wrong_body_is_refused_and_changes_nothing(database: DatabaseKind) {
     let (organization, alert) = organization_with_alert(database);
     let project = organization.project();
-    let answer = patch(&project, &alert, json!({})).expect_invalid(&["status"]);
-    assert_eq!(answer.message_on("status"), "Required");
+    let response = patch(&project, &alert, json!({})).expect_invalid(&["status"]);
+    assert_eq!(response.message_on("status"), "Required");
     for status in [
         json!("open"),
         json!("closed"),
@@ -102,9 +102,9 @@ fn a_wrong_body_is_refused_and_changes_nothing(database: DatabaseKind) {
     ] {
         patch(&project, &alert, json!({"status": status})).expect_invalid(&["status"]);
     }
-    let answer = patch(&project, &alert, json!({"status": "resolved", "severity": "low"}));
-    let answer = answer.expect_invalid(&["severity"]);
-    assert_eq!(answer.message_on("severity"), "Unrecognized field");
+    let response = patch(&project, &alert, json!({"status": "resolved", "severity": "low"}));
+    let response = response.expect_invalid(&["severity"]);
+    assert_eq!(response.message_on("severity"), "Unrecognized field");
     for body in ["[]", "null", "{", ""] {
         let request = project.patch(&path_of(&alert)).raw_json(body);
         request.send().expect_error(400, "validation_error");
@@ -170,7 +170,7 @@ fn a_master_key_says_which_environment_it_means(database: DatabaseKind) {
 fn of_simultaneous_acknowledgements_the_first_one_counts(database: DatabaseKind) {
     let (organization, alert) = organization_with_alert(database);
     let project = organization.project();
-    let answers: Vec<Value> = thread::scope(|scope| {
+    let responses: Vec<Value> = thread::scope(|scope| {
         let acknowledge = || project.with_own_connections().move_alert(&alert, "acknowledged");
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(acknowledge)).collect();
         threads
@@ -178,10 +178,10 @@ fn of_simultaneous_acknowledgements_the_first_one_counts(database: DatabaseKind)
             .map(|thread| thread.join().expect("an answer"))
             .collect()
     });
-    for answer in &answers {
-        assert_eq!(answer, &answers[0], "an alert is acknowledged only once");
+    for response in &responses {
+        assert_eq!(response, &responses[0], "an alert is acknowledged only once");
     }
-    assert_eq!(project.only_alert(), answers[0]);
+    assert_eq!(project.only_alert(), responses[0]);
 }
 
 fn one_alert_moves_and_the_others_stay(database: DatabaseKind) {

@@ -1,7 +1,7 @@
 //! The limits of a rule's fields, and of the number of rules.
 
 use audit_tests::{
-    Answer, Database, DatabaseKind, Organization, Server, alert_rule, door_opened, merge, on_both_databases,
+    Database, DatabaseKind, Organization, Response, Server, alert_rule, door_opened, merge, on_both_databases,
 };
 use serde_json::{Value, json};
 use std::thread;
@@ -18,7 +18,7 @@ fn expect_invalid(organization: &Organization, path: &str, change: Value, fields
     master.patch(path).json(change).send().expect_invalid(fields);
 }
 
-fn post_rule(organization: &Organization) -> Answer {
+fn post_rule(organization: &Organization) -> Response {
     let rule = alert_rule(json!({"enabled": false}));
     organization
         .master()
@@ -42,7 +42,7 @@ on_both_databases! {
 
 fn every_field_of_a_rule_that_must_be_there_is_named(database: DatabaseKind) {
     let organization = Organization::fresh(database);
-    let answer = organization
+    let response = organization
         .master()
         .post("/alerts/rules")
         .json(json!({}))
@@ -55,13 +55,13 @@ fn every_field_of_a_rule_that_must_be_there_is_named(database: DatabaseKind) {
             "group_by",
             "severity",
         ]);
-    for field in answer.fields() {
-        assert_eq!(answer.message_on(field), "Required", "{field}");
+    for field in response.fields() {
+        assert_eq!(response.message_on(field), "Required", "{field}");
     }
     let unknown = alert_rule(json!({"colour": "red", "id": "auth_brute_force", "type": "builtin"}));
-    let answer = organization.master().post("/alerts/rules").json(unknown).send();
-    let answer = answer.expect_invalid(&["colour", "id", "type"]);
-    assert_eq!(answer.message_on("colour"), "Unrecognized field");
+    let response = organization.master().post("/alerts/rules").json(unknown).send();
+    let response = response.expect_invalid(&["colour", "id", "type"]);
+    assert_eq!(response.message_on("colour"), "Unrecognized field");
     assert_eq!(organization.project().alert_rules().len(), 5);
 }
 

@@ -220,12 +220,12 @@ fn a_deleted_rule_is_gone(database: DatabaseKind) {
         organization.create_alert_rule(alert_rule(json!({}))),
         organization.create_alert_rule(alert_rule(json!({}))),
     );
-    let answer = organization
+    let response = organization
         .master()
         .delete(&path_of(&rule))
         .send()
         .expect_status(200);
-    assert_eq!(answer["deleted"], true);
+    assert_eq!(response["deleted"], true);
     assert_eq!(organization.project().alert_rules()[5..], [other]);
     organization
         .master()

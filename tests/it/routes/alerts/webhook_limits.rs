@@ -1,24 +1,24 @@
 //! The valid addresses of webhooks, and the limit of their number.
 
-use audit_tests::{Answer, DatabaseKind, Organization, Receiver, Server, alert_rule, on_both_databases};
+use audit_tests::{DatabaseKind, Organization, Receiver, Response, Server, alert_rule, on_both_databases};
 use serde_json::{Value, json};
 use std::thread;
 
 const WEBHOOKS_MAX: usize = 20;
 const URL_CHARS_MAX: usize = 2_048;
 
-fn post(organization: &Organization, body: Value) -> Answer {
+fn post(organization: &Organization, body: Value) -> Response {
     let master = organization.master().with_own_connections();
     master.post("/alerts/webhooks").json(body).send()
 }
 
-fn post_url(organization: &Organization, url: &str) -> Answer {
+fn post_url(organization: &Organization, url: &str) -> Response {
     post(organization, json!({"url": url}))
 }
 
 fn count(organization: &Organization) -> usize {
-    let answer = organization.master().get("/alerts/webhooks").send();
-    answer.expect_status(200).list("webhooks").len()
+    let response = organization.master().get("/alerts/webhooks").send();
+    response.expect_status(200).list("webhooks").len()
 }
 
 fn path_of(webhook: &Value) -> String {
@@ -102,11 +102,11 @@ fn an_address_that_cannot_be_delivered_to_is_refused(database: DatabaseKind) {
 
 fn every_fault_of_a_webhook_is_named(database: DatabaseKind) {
     let organization = Organization::fresh(database);
-    let answer = post(&organization, json!({})).expect_invalid(&["url"]);
-    assert_eq!(answer.message_on("url"), "Required");
+    let response = post(&organization, json!({})).expect_invalid(&["url"]);
+    assert_eq!(response.message_on("url"), "Required");
     let faults = json!({"url": 5, "enabled": "yes", "secret": "whsec_mine"});
-    let answer = post(&organization, faults).expect_invalid(&["url", "enabled", "secret"]);
-    assert_eq!(answer.message_on("secret"), "Unrecognized field");
+    let response = post(&organization, faults).expect_invalid(&["url", "enabled", "secret"]);
+    assert_eq!(response.message_on("secret"), "Unrecognized field");
     let webhook = organization.create_webhook("https://example.com/");
     let change = |body: Value| {
         let request = organization.master().patch(&path_of(&webhook)).json(body);
@@ -182,8 +182,8 @@ fn webhooks_of_a_paid_plan_rest_on_the_free_one(database: DatabaseKind) {
         format!("{}/test", path_of(&webhook)),
         format!("/alerts/deliveries/{id}/retry"),
     ] {
-        let answer = master.post(&path).send();
-        answer.expect_error(403, "webhooks_not_available");
+        let response = master.post(&path).send();
+        response.expect_error(403, "webhooks_not_available");
     }
     let deletion = audit_tests::event_with(json!({"action": "user.deleted"}));
     organization.project().store_all(vec![deletion; 5]);

@@ -161,8 +161,8 @@ fn a_deleted_webhook_is_gone(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let (webhook, other) = (organization.create_webhook(URL), organization.create_webhook(URL));
     let master = organization.master();
-    let answer = master.delete(&path_of(&webhook)).send().expect_status(200);
-    assert_eq!(answer["deleted"], true);
+    let response = master.delete(&path_of(&webhook)).send().expect_status(200);
+    assert_eq!(response["deleted"], true);
     let webhooks = listed(&organization);
     assert_eq!(webhooks.len(), 1);
     assert_eq!(id_of(&webhooks[0]), id_of(&other));

@@ -12,22 +12,22 @@ fn with_metadata(text: &str) -> Vec<u8> {
 /// Asserts that the body is refused with a clear error, alone and in a batch, and that nothing is stored.
 fn assert_refused(client: &Client, body: &[u8]) {
     let shown = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();
-    let answer = client.post("/events").raw_json(body).send();
+    let response = client.post("/events").raw_json(body).send();
     assert_eq!(
-        (answer.status(), answer.code()),
+        (response.status(), response.code()),
         (400, "validation_error"),
-        "{shown}: {answer:?}"
+        "{shown}: {response:?}"
     );
     assert!(
-        !answer.fields().is_empty(),
-        "{shown}: the error names a field: {answer:?}"
+        !response.fields().is_empty(),
+        "{shown}: the error names a field: {response:?}"
     );
     let batch = [b"[".as_slice(), body, b"]"].concat();
-    let answer = client.post("/events").raw_json(batch).send();
+    let response = client.post("/events").raw_json(batch).send();
     assert_eq!(
-        (answer.status(), answer.code()),
+        (response.status(), response.code()),
         (400, "validation_error"),
-        "[{shown}]: {answer:?}"
+        "[{shown}]: {response:?}"
     );
     assert_eq!(client.count(), 0, "{shown}");
 }

@@ -1,4 +1,4 @@
-use audit_tests::{Answer, Client, DatabaseKind, Organization, event, event_with, on_both_databases};
+use audit_tests::{Client, DatabaseKind, Organization, Response, event, event_with, on_both_databases};
 use serde_json::{Value, json};
 
 fn named(name: &str) -> Value {
@@ -9,7 +9,7 @@ fn invalid() -> Value {
     event_with(json!({"actor": {"type": "robot"}}))
 }
 
-fn post(client: &Client, events: Vec<Value>) -> Answer {
+fn post(client: &Client, events: Vec<Value>) -> Response {
     client.post("/events").json(Value::Array(events)).send()
 }
 
@@ -35,18 +35,18 @@ fn ids_stand_in_input_order(database: DatabaseKind) {
 
 fn the_valid_events_of_a_batch_are_stored_and_the_others_reported(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
-    let answer = post(
+    let response = post(
         &project,
         vec![named("a"), invalid(), named("b"), json!("text"), named("c")],
     );
-    let answer = answer.expect_status(201);
-    let stored: Vec<Value> = answer
+    let response = response.expect_status(201);
+    let stored: Vec<Value> = response
         .ids()
         .iter()
         .map(|id| project.event(id)["actor"]["name"].clone())
         .collect();
     assert_eq!(stored, [json!("a"), json!("b"), json!("c")]);
-    let errors = answer.list("errors");
+    let errors = response.list("errors");
     assert_eq!(
         errors
             .iter()
@@ -73,7 +73,7 @@ fn the_valid_events_of_a_batch_are_stored_and_the_others_reported(database: Data
 fn a_batch_without_a_valid_event_is_refused_and_names_every_fault(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     let no_action = event_with(json!({"action": null}));
-    let answer = post(
+    let response = post(
         &project,
         vec![
             no_action,
@@ -81,9 +81,9 @@ fn a_batch_without_a_valid_event_is_refused_and_names_every_fault(database: Data
             event_with(json!({"actor": null, "category": "x"})),
         ],
     );
-    let answer = answer.expect_invalid(&["[0].action", "[1].actor.type", "[2].actor", "[2].category"]);
-    assert_eq!(answer.message_on("[0].action"), "Required");
-    assert_eq!(answer.message_on("[2].actor"), "Required");
+    let response = response.expect_invalid(&["[0].action", "[1].actor.type", "[2].actor", "[2].category"]);
+    assert_eq!(response.message_on("[0].action"), "Required");
+    assert_eq!(response.message_on("[2].actor"), "Required");
     assert_eq!(project.count(), 0);
 }
 
@@ -115,6 +115,6 @@ fn redacted_count_adds_up_the_fields_of_all_events(database: DatabaseKind) {
     let two = event_with(
         json!({"actor": {"email": "jane@example.com", "name": "jane@example.com or j@example.com"}}),
     );
-    let answer = post(&project, vec![one, event(), two]).expect_status(201);
-    assert_eq!(answer["redacted_count"], 3);
+    let response = post(&project, vec![one, event(), two]).expect_status(201);
+    assert_eq!(response["redacted_count"], 3);
 }

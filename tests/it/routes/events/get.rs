@@ -12,11 +12,11 @@ on_both_databases! {
 
 fn nothing_stored_is_an_empty_last_page(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
-    let answer = project.get("/events").send().expect_status(200);
-    assert_eq!(answer["events"], json!([]));
-    assert_eq!(answer["has_more"], false);
+    let response = project.get("/events").send().expect_status(200);
+    assert_eq!(response["events"], json!([]));
+    assert_eq!(response["has_more"], false);
     assert_eq!(
-        answer.body().get("cursor"),
+        response.body().get("cursor"),
         Some(&json!(null)),
         "the cursor is null, not absent"
     );
@@ -50,12 +50,12 @@ fn a_page_holds_fifty_events_by_default(database: DatabaseKind) {
     project.store(event());
     assert_eq!(project.find(&[]).len(), 50);
     assert_eq!(project.find(&[("limit", "1")]).len(), 1);
-    let answer = project
+    let response = project
         .get("/events")
         .query("limit", "200")
         .send()
         .expect_status(200);
-    assert_eq!(answer.list("events").len(), 200);
-    assert_eq!(answer["has_more"], true);
-    assert!(answer["cursor"].is_string());
+    assert_eq!(response.list("events").len(), 200);
+    assert_eq!(response["has_more"], true);
+    assert!(response["cursor"].is_string());
 }

@@ -87,27 +87,27 @@ fn a_conflict_in_a_batch_is_reported_and_the_rest_is_stored(database: DatabaseKi
         keyed("order-1", "Alice"),
         keyed("order-2", "Bob")
     ]);
-    let answer = project.post("/events").json(batch).send().expect_status(201);
-    let errors = answer.list("errors");
-    assert_eq!(errors.len(), 1, "{answer:?}");
+    let response = project.post("/events").json(batch).send().expect_status(201);
+    let errors = response.list("errors");
+    assert_eq!(errors.len(), 1, "{response:?}");
     assert_eq!(
         (&errors[0]["index"], &errors[0]["code"]),
         (&json!(1), &json!("conflict"))
     );
-    assert_eq!(answer.ids().len(), 3);
-    assert_eq!(answer.ids()[1], first);
+    assert_eq!(response.ids().len(), 3);
+    assert_eq!(response.ids()[1], first);
     assert_eq!(project.count(), 3);
 }
 
 fn a_conflict_inside_one_batch_is_reported_on_the_second(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
-    let answer = project
+    let response = project
         .post("/events")
         .json(json!([keyed("k", "Alice"), keyed("k", "Bob")]))
         .send();
-    let answer = answer.expect_status(201);
-    assert_eq!(answer.list("errors")[0]["index"], 1);
-    assert_eq!(answer.list("errors")[0]["code"], "conflict");
+    let response = response.expect_status(201);
+    assert_eq!(response.list("errors")[0]["index"], 1);
+    assert_eq!(response.list("errors")[0]["code"], "conflict");
     assert_eq!(project.find(&[])[0]["actor"]["name"], "Alice");
 }
 

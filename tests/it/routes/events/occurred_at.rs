@@ -43,14 +43,14 @@ fn what_is_no_time_is_refused(database: DatabaseKind) {
         "2026-01-15T10:30:00+25:00",
     ];
     for text in cases {
-        let answer = project
+        let response = project
             .post("/events")
             .json(event_with(json!({"occurred_at": text})))
             .send();
         assert_eq!(
-            answer.fields().into_iter().collect::<Vec<_>>(),
+            response.fields().into_iter().collect::<Vec<_>>(),
             ["occurred_at"],
-            "{text:?}: {answer:?}"
+            "{text:?}: {response:?}"
         );
     }
     assert_eq!(project.count(), 0);
@@ -78,7 +78,7 @@ fn a_clock_may_be_up_to_a_day_ahead(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     let at = |seconds: i64| event_with(json!({"occurred_at": now_plus(seconds)}));
     project.store(at(DAY_SECONDS - 60));
-    let answer = project.post("/events").json(at(DAY_SECONDS + 60)).send();
-    answer.expect_invalid(&["occurred_at"]);
+    let response = project.post("/events").json(at(DAY_SECONDS + 60)).send();
+    response.expect_invalid(&["occurred_at"]);
     assert_eq!(project.count(), 1);
 }

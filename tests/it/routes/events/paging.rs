@@ -28,12 +28,12 @@ fn ids(pages: &[Vec<Value>]) -> Vec<String> {
 
 /// The first page of `limit` events, and its cursor.
 fn first_page(client: &Client, parameters: &[(&str, &str)]) -> (Vec<Value>, String) {
-    let answer = client
+    let response = client
         .get("/events")
         .queries(parameters)
         .send()
         .expect_status(200);
-    (answer.list("events"), answer.text("cursor"))
+    (response.list("events"), response.text("cursor"))
 }
 
 /// `text` with the character at `position` replaced by another one.
@@ -112,14 +112,14 @@ fn events_that_arrive_meanwhile_move_nothing(database: DatabaseKind) {
         project.store_all((0..5).map(numbered).collect());
         project.store(event_with(json!({"occurred_at": "2026-01-15T10:30:01.5Z"})));
         project.store(event_with(json!({"occurred_at": "2026-01-16T10:30:00Z"})));
-        let answer = project
+        let response = project
             .get("/events")
             .query("limit", "3")
             .query("cursor", &cursor)
             .send()
             .expect_status(200);
-        events = answer.list("events");
-        match answer["cursor"].as_str() {
+        events = response.list("events");
+        match response["cursor"].as_str() {
             Some(next) => next.clone_into(&mut cursor),
             None => break,
         }
@@ -201,13 +201,13 @@ fn a_changed_cursor_is_refused(database: DatabaseKind) {
 fn a_cursor_of_another_project_shows_nothing_of_it(database: DatabaseKind) {
     let (_, cursor) = first_page(&project_with_events(database), &[("limit", "3")]);
     let other = Organization::fresh(database).project();
-    let answer = other
+    let response = other
         .get("/events")
         .query("limit", "3")
         .query("cursor", &cursor)
         .send();
     assert!(
-        answer.status() == 400 || answer["events"] == json!([]),
-        "{answer:?}"
+        response.status() == 400 || response["events"] == json!([]),
+        "{response:?}"
     );
 }

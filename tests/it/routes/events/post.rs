@@ -27,15 +27,15 @@ on_both_databases! {
 
 fn an_event_is_stored_and_answered_with_its_id(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
-    let answer = project.post("/events").json(event()).send().expect_status(201);
-    assert_eq!(answer.ids().len(), 1);
-    assert_event_id(&answer.ids()[0]);
-    assert_eq!(answer["redacted_count"], 0);
+    let response = project.post("/events").json(event()).send().expect_status(201);
+    assert_eq!(response.ids().len(), 1);
+    assert_event_id(&response.ids()[0]);
+    assert_eq!(response["redacted_count"], 0);
     assert!(
-        answer.body().get("errors").is_none(),
-        "nothing was refused: {answer:?}"
+        response.body().get("errors").is_none(),
+        "nothing was refused: {response:?}"
     );
-    assert_eq!(project.find_ids(&[]), answer.ids());
+    assert_eq!(project.find_ids(&[]), response.ids());
 }
 
 fn a_master_key_stores_events_too(database: DatabaseKind) {

@@ -1,6 +1,6 @@
 //! Each limit is tried at its value and one past it.
 
-use audit_tests::{Answer, Client, DatabaseKind, Organization, event_with, on_both_databases};
+use audit_tests::{Client, DatabaseKind, Organization, Response, event_with, on_both_databases};
 use serde_json::{Value, json};
 
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -10,7 +10,7 @@ const NAME_CHARS_MAX: usize = 512;
 const DEPTH_MAX: usize = 16;
 const CHANGES_MAX: usize = 200;
 
-fn post(client: &Client, event: Value) -> Answer {
+fn post(client: &Client, event: Value) -> Response {
     client.post("/events").json(event).send()
 }
 
@@ -104,12 +104,12 @@ fn an_event_has_up_to_64_kib(database: DatabaseKind) {
             .is_some_and(|text| text.len() > 65_000)
     );
     post(&project, event_of_bytes(EVENT_BYTES_MAX + 1)).expect_error(400, "validation_error");
-    let answer = post(
+    let response = post(
         &project,
         json!([event_of_bytes(EVENT_BYTES_MAX + 1), event_of_bytes(1000)]),
     )
     .expect_status(201);
-    assert_eq!(answer.list("errors")[0]["index"], 0);
+    assert_eq!(response.list("errors")[0]["index"], 0);
     assert_eq!(project.count(), 2);
 }
 
@@ -120,9 +120,9 @@ fn a_body_has_up_to_1_mib(database: DatabaseKind) {
     events.push(event_of_bytes(BODY_BYTES_MAX - 15 * EVENT_BYTES_MAX - separators));
     let body = Value::Array(events).to_string();
     assert_eq!(body.len(), BODY_BYTES_MAX);
-    let answer = project.post("/events").raw_json(format!("{body} ")).send();
-    answer.expect_error(413, "payload_too_large");
+    let response = project.post("/events").raw_json(format!("{body} ")).send();
+    response.expect_error(413, "payload_too_large");
     assert_eq!(project.count(), 0);
-    let answer = project.post("/events").raw_json(body).send().expect_status(201);
-    assert_eq!(answer.ids().len(), 16);
+    let response = project.post("/events").raw_json(body).send().expect_status(201);
+    assert_eq!(response.ids().len(), 16);
 }

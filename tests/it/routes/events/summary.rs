@@ -43,8 +43,8 @@ fn events() -> Vec<Value> {
 }
 
 fn summary(client: &Client, parameters: &[(&str, &str)]) -> Value {
-    let answer = client.get("/events/summary").queries(parameters).send();
-    answer.expect_status(200).body().clone()
+    let response = client.get("/events/summary").queries(parameters).send();
+    response.expect_status(200).body().clone()
 }
 
 fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {

@@ -1,7 +1,7 @@
-use audit_tests::{Answer, Client, DatabaseKind, Organization, event, event_with, on_both_databases};
+use audit_tests::{Client, DatabaseKind, Organization, Response, event, event_with, on_both_databases};
 use serde_json::{Value, json};
 
-fn post(client: &Client, event: Value) -> Answer {
+fn post(client: &Client, event: Value) -> Response {
     client.post("/events").json(event).send()
 }
 
@@ -73,29 +73,29 @@ on_both_databases! {
 
 fn a_missing_field_is_required(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
-    let answer = post(&project, json!({})).expect_invalid(&["action", "category", "actor", "tenant_id"]);
+    let response = post(&project, json!({})).expect_invalid(&["action", "category", "actor", "tenant_id"]);
     for field in ["action", "category", "actor", "tenant_id"] {
-        assert_eq!(answer.message_on(field), "Required");
+        assert_eq!(response.message_on(field), "Required");
     }
-    let answer = post(&project, event_with(json!({"actor": {"id": null, "type": null}})));
-    let answer = answer.expect_invalid(&["actor.id", "actor.type"]);
-    assert_eq!(answer.message_on("actor.id"), "Required");
-    assert_eq!(answer.message_on("actor.type"), "Required");
-    let answer =
+    let response = post(&project, event_with(json!({"actor": {"id": null, "type": null}})));
+    let response = response.expect_invalid(&["actor.id", "actor.type"]);
+    assert_eq!(response.message_on("actor.id"), "Required");
+    assert_eq!(response.message_on("actor.type"), "Required");
+    let response =
         post(&project, event_with(json!({"target": {}}))).expect_invalid(&["target.id", "target.type"]);
-    assert_eq!(answer.message_on("target.id"), "Required");
+    assert_eq!(response.message_on("target.id"), "Required");
 }
 
 fn each_fault_is_named_by_its_field_and_stores_nothing(database: DatabaseKind) {
     let project = Organization::fresh(database).project();
     for (change, field) in single_faults() {
-        let answer = post(&project, event_with(change.clone()));
+        let response = post(&project, event_with(change.clone()));
         assert_eq!(
-            answer.fields().into_iter().collect::<Vec<_>>(),
+            response.fields().into_iter().collect::<Vec<_>>(),
             [field],
-            "{change}: {answer:?}"
+            "{change}: {response:?}"
         );
-        answer.expect_error(400, "validation_error");
+        response.expect_error(400, "validation_error");
     }
     assert_eq!(project.count(), 0);
 }
@@ -140,12 +140,12 @@ fn unknown_fields_are_refused_at_every_documented_level(database: DatabaseKind) 
         (json!({"context": {"colour": "red"}}), "context.colour"),
     ];
     for (change, field) in cases {
-        let answer = post(&project, event_with(change)).expect_invalid(&[field]);
-        assert_eq!(answer.message_on(field), "Unrecognized field");
+        let response = post(&project, event_with(change)).expect_invalid(&[field]);
+        assert_eq!(response.message_on(field), "Unrecognized field");
     }
     let changes = json!({"changes": [{"field": "plan", "before": 1, "after": 2, "colour": "red"}]});
-    let answer = post(&project, event_with(changes)).expect_error(400, "validation_error");
-    let field = answer
+    let response = post(&project, event_with(changes)).expect_error(400, "validation_error");
+    let field = response
         .fields()
         .into_iter()
         .next()
@@ -155,7 +155,7 @@ fn unknown_fields_are_refused_at_every_documented_level(database: DatabaseKind) 
         field.starts_with("changes") && field.ends_with("colour"),
         "{field}"
     );
-    assert_eq!(answer.message_on(&field), "Unrecognized field");
+    assert_eq!(response.message_on(&field), "Unrecognized field");
     assert_eq!(project.count(), 0);
 }
 
@@ -166,11 +166,11 @@ fn a_change_without_a_field_name_is_refused(database: DatabaseKind) {
         json!({"field": 5}),
         json!("plan"),
     ] {
-        let answer =
+        let response =
             post(&project, event_with(json!({"changes": [change]}))).expect_error(400, "validation_error");
         assert!(
-            answer.fields().iter().all(|field| field.starts_with("changes")),
-            "{answer:?}"
+            response.fields().iter().all(|field| field.starts_with("changes")),
+            "{response:?}"
         );
     }
 }

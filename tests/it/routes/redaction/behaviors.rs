@@ -107,12 +107,12 @@ fn a_field_rule_replaces_whole_values_at_its_paths(database: DatabaseKind) {
     ]);
     organization.create_rule(json!({"type": "field_redact", "name": "fields", "fields": fields}));
     let project = organization.project();
-    let answer = project.post("/events").json(event_with(json!({
+    let response = project.post("/events").json(event_with(json!({
         "context": {"location": "Berlin", "user_agent": "curl"},
         "metadata": {"user": {"note": {"any": ["thing"]}, "name": "kept"}, "list": [{"secret": 1, "open": 2}, {"secret": 3}]},
         "changes": [{"field": "a", "before": "x", "after": "y"}, {"field": "b", "before": null, "after": "z"}],
     }))).send().expect_status(201);
-    let event = project.event(&answer.ids()[0]);
+    let event = project.event(&response.ids()[0]);
     assert_eq!(
         event["context"],
         json!({"location": "[REDACTED]", "user_agent": "curl"})

@@ -70,7 +70,7 @@ fn every_free_text_is_scanned_at_any_depth(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let mail = "jane@example.com";
     let project = organization.project();
-    let answer = project
+    let response = project
         .post("/events")
         .json(event_with(json!({
             "actor": {"name": mail, "email": mail},
@@ -81,8 +81,8 @@ fn every_free_text_is_scanned_at_any_depth(database: DatabaseKind) {
         })))
         .send()
         .expect_status(201);
-    assert_eq!(answer["redacted_count"], 10, "fields are counted, not matches");
-    let event = project.event(&answer.ids()[0]);
+    assert_eq!(response["redacted_count"], 10, "fields are counted, not matches");
+    let event = project.event(&response.ids()[0]);
     assert!(!event.to_string().contains(mail), "{event}");
     assert_eq!(event["metadata"]["two"], "[REDACTED] [REDACTED]");
     assert_eq!(event["changes"][0]["after"]["to"], "[REDACTED]");
@@ -162,14 +162,14 @@ fn a_redacted_event_sent_again_is_left_unchanged(database: DatabaseKind) {
         }),
     );
     let again = json!({"actor": event["actor"], "metadata": event["metadata"]});
-    let answer = organization
+    let response = organization
         .project()
         .post("/events")
         .json(event_with(again))
         .send()
         .expect_status(201);
-    assert_eq!(answer["redacted_count"], 0);
-    let second = organization.project().event(&answer.ids()[0]);
+    assert_eq!(response["redacted_count"], 0);
+    let second = organization.project().event(&response.ids()[0]);
     assert_eq!(
         (&second["actor"], &second["metadata"]),
         (&event["actor"], &event["metadata"])

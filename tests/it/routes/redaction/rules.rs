@@ -113,15 +113,15 @@ fn a_created_rule_is_answered_and_listed(database: DatabaseKind) {
 fn every_fault_of_a_new_rule_is_named(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let post = |body: Value| organization.master().post("/redaction/rules").json(body).send();
-    let answer = post(json!({})).expect_error(400, "validation_error");
+    let response = post(json!({})).expect_error(400, "validation_error");
     assert_eq!(
-        (answer.message_on("type"), answer.message_on("name")),
+        (response.message_on("type"), response.message_on("name")),
         ("Required", "Required")
     );
-    let answer = post(json!({"type": "pattern", "name": "x"})).expect_invalid(&["pattern"]);
-    assert_eq!(answer.message_on("pattern"), "Required");
-    let answer = post(json!({"type": "field_redact", "name": "x"})).expect_invalid(&["fields"]);
-    assert_eq!(answer.message_on("fields"), "Required");
+    let response = post(json!({"type": "pattern", "name": "x"})).expect_invalid(&["pattern"]);
+    assert_eq!(response.message_on("pattern"), "Required");
+    let response = post(json!({"type": "field_redact", "name": "x"})).expect_invalid(&["fields"]);
+    assert_eq!(response.message_on("fields"), "Required");
     post(json!({"type": "builtin", "name": "x"})).expect_invalid(&["type"]);
     let valid = json!({"type": "pattern", "name": "x", "pattern": "x"});
     let with = |change: Value| audit_tests::merge(valid.clone(), change);
@@ -129,11 +129,11 @@ fn every_fault_of_a_new_rule_is_named(database: DatabaseKind) {
     post(with(json!({"name": "x".repeat(101)}))).expect_invalid(&["name"]);
     post(with(json!({"behavior": "hide", "enabled": "yes"}))).expect_invalid(&["behavior", "enabled"]);
     post(with(json!({"colour": "red"}))).expect_invalid(&["colour"]);
-    let answer = post(json!({"type": "field_redact", "name": "x", "fields": []}))
+    let response = post(json!({"type": "field_redact", "name": "x", "fields": []}))
         .expect_error(400, "validation_error");
     assert!(
-        answer.fields().iter().all(|field| field.starts_with("fields")),
-        "{answer:?}"
+        response.fields().iter().all(|field| field.starts_with("fields")),
+        "{response:?}"
     );
     assert_eq!(rules(&organization).len(), BUILTINS.len());
 }
@@ -183,7 +183,7 @@ fn the_patterns_of_a_project_have_a_largest_compiled_size(database: DatabaseKind
     let create = |rule: Value| organization.master().post("/redaction/rules").json(rule).send();
     let (accepted, refused) = (0..100)
         .map(|number| (number, create(large(number))))
-        .find(|(_, answer)| answer.status() != 201)
+        .find(|(_, response)| response.status() != 201)
         .expect("not all are accepted");
     assert!((10..17).contains(&accepted), "{accepted}");
     refused.expect_invalid(&["pattern"]);
@@ -251,13 +251,13 @@ fn a_built_in_rule_can_be_switched_but_not_rewritten(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let master = organization.master();
     let path = "/redaction/rules/builtin_email";
-    let answer = master
+    let response = master
         .put(path)
         .json(json!({"behavior": "mask", "enabled": false}))
         .send()
         .expect_status(200);
-    assert_eq!(answer["rule"]["behavior"], "mask");
-    assert_eq!(answer["rule"]["enabled"], false);
+    assert_eq!(response["rule"]["behavior"], "mask");
+    assert_eq!(response["rule"]["enabled"], false);
     for change in [
         json!({"name": "x"}),
         json!({"pattern": "x"}),
@@ -271,7 +271,7 @@ fn a_built_in_rule_can_be_switched_but_not_rewritten(database: DatabaseKind) {
             .expect_error(403, "forbidden");
     }
     master.delete(path).send().expect_error(403, "forbidden");
-    assert_eq!(rules(&organization)["builtin_email"], answer["rule"]);
+    assert_eq!(rules(&organization)["builtin_email"], response["rule"]);
     assert_eq!(
         rules(&Organization::fresh(database))["builtin_email"]["enabled"],
         true
@@ -306,8 +306,8 @@ fn a_deleted_rule_stops_at_once_and_leaves_what_it_redacted(database: DatabaseKi
     let rule = organization.create_rule(json!({"type": "pattern", "name": "x", "pattern": "zebra"}));
     let before = project.store(zebra());
     let path = format!("/redaction/rules/{}", id_of(&rule));
-    let answer = organization.master().delete(&path).send().expect_status(200);
-    assert_eq!(answer["deleted"], true);
+    let response = organization.master().delete(&path).send().expect_status(200);
+    assert_eq!(response["deleted"], true);
     let after = project.store(zebra());
     assert_eq!(project.event(&before)["metadata"]["note"], "a [REDACTED]");
     assert_eq!(project.event(&after)["metadata"]["note"], "a zebra");

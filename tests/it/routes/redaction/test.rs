@@ -24,18 +24,18 @@ fn enabled_rules(organization: &Organization) -> usize {
 fn the_affected_parts_are_shown_before_and_after(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let sent = json!({"event": event_with(json!({"actor": {"email": "jane@example.com", "name": "Jane"}}))});
-    let answer = organization
+    let response = organization
         .project()
         .post("/redaction/test")
         .json(sent)
         .send()
         .expect_status(200);
     assert_eq!(
-        answer["original"],
+        response["original"],
         json!({"actor": {"email": "jane@example.com"}})
     );
-    assert_eq!(answer["redacted"], json!({"actor": {"email": "[REDACTED]"}}));
-    let metadata = &answer["metadata"];
+    assert_eq!(response["redacted"], json!({"actor": {"email": "[REDACTED]"}}));
+    let metadata = &response["metadata"];
     assert_eq!(metadata["was_redacted"], true);
     assert_eq!(metadata["redacted_fields"], json!(["actor.email"]));
     assert_eq!(metadata["redacted_rules"], json!(["builtin:email"]));
@@ -47,36 +47,36 @@ fn custom_rules_are_named_and_counted(database: DatabaseKind) {
     organization.create_rule(json!({"type": "pattern", "name": "ticket numbers", "pattern": "T-[0-9]+"}));
     organization.create_rule(json!({"type": "pattern", "name": "off", "pattern": "x", "enabled": false}));
     let sent = json!({"event": {"metadata": {"note": "T-1", "other": "fine"}}});
-    let answer = organization
+    let response = organization
         .master()
         .post("/redaction/test")
         .json(sent)
         .send()
         .expect_status(200);
     assert_eq!(
-        answer["metadata"]["redacted_rules"],
+        response["metadata"]["redacted_rules"],
         json!(["custom:ticket numbers"])
     );
-    assert_eq!(answer["metadata"]["redacted_fields"], json!(["metadata.note"]));
+    assert_eq!(response["metadata"]["redacted_fields"], json!(["metadata.note"]));
     assert_eq!(
-        answer["metadata"]["rules_evaluated"],
+        response["metadata"]["rules_evaluated"],
         enabled_rules(&organization)
     );
 }
 
 fn a_clean_event_is_reported_as_such(database: DatabaseKind) {
     let organization = Organization::fresh(database);
-    let answer = organization
+    let response = organization
         .project()
         .post("/redaction/test")
         .json(json!({"event": event()}))
         .send();
-    let answer = answer.expect_status(200);
-    assert_eq!(answer["metadata"]["was_redacted"], false);
-    assert_eq!(answer["metadata"]["redacted_fields"], json!([]));
-    assert_eq!(answer["metadata"]["redacted_rules"], json!([]));
+    let response = response.expect_status(200);
+    assert_eq!(response["metadata"]["was_redacted"], false);
+    assert_eq!(response["metadata"]["redacted_fields"], json!([]));
+    assert_eq!(response["metadata"]["redacted_rules"], json!([]));
     assert_eq!(
-        (&answer["original"], &answer["redacted"]),
+        (&response["original"], &response["redacted"]),
         (&json!({}), &json!({}))
     );
 }
@@ -88,12 +88,12 @@ fn any_object_can_be_tried_and_nothing_is_kept(database: DatabaseKind) {
         json!({"actor": {"email": "jane@example.com"}}),
         event(),
     ] {
-        let answer = organization
+        let response = organization
             .project()
             .post("/redaction/test")
             .json(json!({"event": event}))
             .send();
-        answer.expect_status(200);
+        response.expect_status(200);
     }
     assert_eq!(organization.project().count(), 0);
 }

@@ -1,8 +1,8 @@
 //! The request that is sent, and the outcome of each kind of response.
 
 use crate::receiver::{
-    BODY, LONG, MESSAGE, Receiver, SECRET, SHORT, Stream, USER_AGENT, answer, deliver, deliver_within,
-    options, send,
+    BODY, LONG, MESSAGE, Receiver, SECRET, SHORT, Stream, USER_AGENT, deliver, deliver_within, options,
+    response, send,
 };
 use audit_domain::Timestamp;
 use audit_webhooks::{FailureKind, Outcome, RESPONSE_BYTES_MAX, RetryAfter, Sender, signature};
@@ -20,7 +20,7 @@ fn answered(status: u16) -> Outcome {
 
 #[test]
 fn a_request_is_a_signed_post_of_json() {
-    let receiver = Receiver::start(answer("HTTP/1.1 204 No Content\r\n\r\n"));
+    let receiver = Receiver::start(response("HTTP/1.1 204 No Content\r\n\r\n"));
     assert_eq!(deliver(&receiver), answered(204));
     let request = receiver.request();
     assert_eq!(request.body, BODY);
@@ -49,7 +49,7 @@ fn a_request_is_a_signed_post_of_json() {
 fn every_status_is_a_response() {
     for status in [200, 201, 204, 101, 304, 400, 404, 410, 500, 503, 999] {
         let text = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\n\r\n");
-        assert_eq!(deliver(&Receiver::start(answer(text))), answered(status));
+        assert_eq!(deliver(&Receiver::start(response(text))), answered(status));
     }
 }
 
@@ -57,7 +57,7 @@ fn every_status_is_a_response() {
 fn informational_responses_are_skipped() {
     let text =
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\nHTTP/1.1 200 OK\r\n\r\n";
-    assert_eq!(deliver(&Receiver::start(answer(text))), answered(200));
+    assert_eq!(deliver(&Receiver::start(response(text))), answered(200));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn redirects_are_not_followed() {
             "HTTP/1.1 {status} Elsewhere\r\nLocation: https://{}/\r\nContent-Length: 0\r\n\r\n",
             elsewhere.address
         );
-        assert_eq!(deliver(&Receiver::start(answer(text))), answered(status));
+        assert_eq!(deliver(&Receiver::start(response(text))), answered(status));
         elsewhere.assert_untouched();
     }
 }
@@ -78,7 +78,7 @@ fn a_retry_after_header_is_returned() {
     let asking = |value: &str| {
         let text =
             format!("HTTP/1.1 429 Too Many Requests\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n");
-        deliver(&Receiver::start(answer(text)))
+        deliver(&Receiver::start(response(text)))
     };
     let told = |retry_after| Outcome::Answered {
         status: 429,
@@ -105,7 +105,7 @@ fn the_body_does_not_count() {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Encoding: gzip\r\n\r\n{}",
     ] {
-        assert_eq!(deliver(&Receiver::start(answer(text))), answered(200), "{text}");
+        assert_eq!(deliver(&Receiver::start(response(text))), answered(200), "{text}");
     }
 }
 
@@ -187,7 +187,7 @@ fn drip(stream: &mut Stream) -> io::Result<DripEnd> {
 fn heads_are_bounded() {
     let of_bytes = |bytes: usize| {
         let text = format!("HTTP/1.1 200 OK\r\nX-Long: {}\r\n\r\n", "x".repeat(bytes));
-        deliver(&Receiver::start(answer(text)))
+        deliver(&Receiver::start(response(text)))
     };
     let too_long = Outcome::Failed(FailureKind::ProtocolError);
     assert_eq!(of_bytes(16 * 1024 - 29), answered(200));
@@ -195,7 +195,7 @@ fn heads_are_bounded() {
     assert_eq!(of_bytes(1_000_000), too_long);
     let of_headers = |count: usize| {
         let text = format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: y\r\n".repeat(count));
-        deliver(&Receiver::start(answer(text)))
+        deliver(&Receiver::start(response(text)))
     };
     assert_eq!(of_headers(128), answered(200));
     assert_eq!(of_headers(129), too_long);
@@ -217,7 +217,7 @@ fn a_response_that_is_not_http_is_a_protocol_error() {
         "HTTP/2 200\r\n\r\n",
         "<html>\r\n\r\n",
     ] {
-        let outcome = deliver(&Receiver::start(answer(garbage)));
+        let outcome = deliver(&Receiver::start(response(garbage)));
         assert_eq!(
             outcome,
             Outcome::Failed(FailureKind::ProtocolError),
@@ -226,7 +226,7 @@ fn a_response_that_is_not_http_is_a_protocol_error() {
     }
 }
 
-fn any_answer() -> impl Strategy<Value = Vec<u8>> {
+fn any_response() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         Just("HTTP/1.1 "),
         Just("HTTP/1.0 "),
@@ -265,11 +265,11 @@ proptest! {
 
     /// Every response yields an outcome. A panic would leave the delivery without one, and it would be retried forever.
     #[test]
-    fn no_response_makes_sending_panic(text in any_answer()) {
+    fn no_response_makes_sending_panic(text in any_response()) {
         thread_local! {
             static SENDER: Sender = Sender::new(&options(LONG)).expect("options that work");
         }
-        let receiver = Receiver::start(answer(text));
+        let receiver = Receiver::start(response(text));
         let outcome = SENDER.with(|sender| send(sender, &receiver.url()));
         let is_an_outcome = matches!(
             outcome,

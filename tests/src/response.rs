@@ -4,11 +4,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Index;
 use ureq::Body;
-use ureq::http::{HeaderMap, Response};
+use ureq::http::{self, HeaderMap};
 
 /// Status, headers and bytes.
 #[derive(Debug)]
-pub struct RawAnswer {
+pub struct RawResponse {
     /// The status code.
     pub status: u16,
     headers: HeaderMap,
@@ -16,8 +16,8 @@ pub struct RawAnswer {
     pub bytes: Vec<u8>,
 }
 
-impl RawAnswer {
-    pub(crate) fn read(response: Response<Body>) -> Result<Self, ureq::Error> {
+impl RawResponse {
+    pub(crate) fn read(response: http::Response<Body>) -> Result<Self, ureq::Error> {
         let (parts, body) = response.into_parts();
         let bytes = body.into_with_config().limit(64 << 20).read_to_vec()?;
         Ok(Self {
@@ -48,15 +48,15 @@ impl RawAnswer {
 
 /// A JSON response with a checked `request_id`. Index it with the name of a member.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     /// Status and headers.
-    pub raw: RawAnswer,
+    pub raw: RawResponse,
     body: Value,
 }
 
-impl Answer {
+impl Response {
     /// Reads it, and checks the conventions of every JSON response.
-    pub fn check(raw: RawAnswer) -> Self {
+    pub fn check(raw: RawResponse) -> Self {
         assert!(raw.is_json(), "{raw:?}");
         let text = String::from_utf8_lossy(&raw.bytes);
         let body: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text:?}"));
@@ -103,10 +103,10 @@ impl Answer {
 
     /// Asserts a validation error on exactly these fields, in any order.
     pub fn expect_invalid(self, fields: &[&str]) -> Self {
-        let answer = self.expect_error(400, "validation_error");
+        let response = self.expect_error(400, "validation_error");
         let expected: BTreeSet<&str> = fields.iter().copied().collect();
-        assert_eq!(answer.fields(), expected, "{}", answer.body);
-        answer
+        assert_eq!(response.fields(), expected, "{}", response.body);
+        response
     }
 
     /// `error.code`; empty in a success.
@@ -162,7 +162,7 @@ impl Answer {
     }
 }
 
-impl Index<&str> for Answer {
+impl Index<&str> for Response {
     type Output = Value;
 
     fn index(&self, member: &str) -> &Value {
