@@ -131,6 +131,8 @@ async function serveFromDisk(page, server) {
 /** Closes the page and fails if it did anything that it must not do. */
 export async function closePage(page) {
   const pwned = await page.evaluate(() => globalThis.pwned).catch(() => undefined);
+  // A handler of a route may still read a response, which the context disposes.
+  await page.unrouteAll({ behavior: "wait" });
   await page.context().close();
   if (pwned) page.faults.push(`an event ran code: ${pwned}`);
   if (page.faults.length > 0) throw new Error(page.faults.join("\n"));

@@ -57,6 +57,7 @@ fn main() {
             None,
             None,
             None,
+            None,
             start,
             None,
             None,

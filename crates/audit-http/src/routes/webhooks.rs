@@ -48,7 +48,8 @@ const URL_PATTERN: &str = r"^[Hh][Tt][Tt][Pp][Ss]://[^\s\\#]+$";
 struct WebhookBody {
     #[schemars(with = "Id<WebhookId>")]
     id: WebhookId,
-    #[schemars(extend("format" = "uri"))]
+    // RFC 3987: a name may be written in any script.
+    #[schemars(extend("format" = "iri"))]
     url: String,
     enabled: bool,
     /// In full only in the response that creates it; otherwise redacted.
