@@ -8,8 +8,10 @@ use audit_domain::{Position, StoredEvent};
 pub const PAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A page also ends after about this many candidates, so that a condition that the index cannot check and few events meet
-/// does not hold a session for long. Between 0.2 and 1 s of processor time.
+/// does not hold a session for long.
 pub const PAGE_CANDIDATES_MAX: usize = 20_000;
+/// The same for large events: bytes of candidates.
+const CANDIDATES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Rows that are fetched at once, at most.
 const FETCHED_ROWS_MAX: usize = 1_000;
@@ -53,15 +55,19 @@ pub(super) fn read_page<S: ScanSession>(
         next: None,
     };
     let limit = query.limit.get();
-    let (mut fetch, mut bytes, mut factor, mut candidates) = (FetchSize::default(), 0, 1, 0);
+    let (mut fetch, mut bytes, mut factor) = (FetchSize::default(), 0_usize, 1);
     loop {
         // One event more than the page has tells whether there is a next page.
         let missing = limit + 1 - page.events.len();
-        let fitting = fetch.rows_of(PAGE_BYTES_MAX.saturating_sub(bytes).max(1));
+        // Of candidates that do not match, a full page still fetches many at once.
+        let room = match factor {
+            1 => PAGE_BYTES_MAX.saturating_sub(bytes).max(1),
+            _ => PAGE_BYTES_MAX,
+        };
+        let fitting = fetch.rows_of(room);
         let wanted = missing.saturating_mul(factor).min(fitting);
         let fetched = session.scan(&mut scan, wanted)?;
         let is_end = fetched.len() < wanted;
-        candidates += fetched.len();
         let last = fetched.last().map(position_of);
         let mut are_shown = true;
         for event in fetched {
@@ -80,7 +86,7 @@ pub(super) fn read_page<S: ScanSession>(
         if is_end {
             return Ok(page);
         }
-        if candidates >= PAGE_CANDIDATES_MAX {
+        if fetch.rows >= PAGE_CANDIDATES_MAX || fetch.bytes >= CANDIDATES_BYTES_MAX {
             page.next = last;
             return Ok(page);
         }

@@ -18,7 +18,8 @@ mod table;
 use super::{Case, STATE_DIRECTORY, text_of};
 use audit_tests::process::Exit;
 use audit_tests::{
-    Client, Database, DatabaseKind, Organization, Server, command_line_with, event_with, temporary_directory,
+    Client, Database, DatabaseKind, Deadline, Organization, Server, command_line_with, event_with,
+    temporary_directory,
 };
 use document::is_full;
 use edit::{Attacked, Edit};
@@ -302,6 +303,13 @@ fn observe(base: &Deployment, edits: &[Edit], situation: Situation) -> Vec<Optio
             target.client(&server).store(event_with(json!({})));
         }
         size += 1;
+        // An edit of an event that no checkpoint has yet is another attack.
+        for target in &deployment.targets {
+            Deadline::seconds(60).poll("the event is signed", || {
+                let note = text(&target.client(&server), "/log/checkpoint");
+                (note.lines().nth(1) == Some(&size.to_string())).then_some(())
+            });
+        }
         server
     });
     let is_applied: Vec<bool> = edits

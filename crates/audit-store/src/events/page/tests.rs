@@ -11,6 +11,7 @@ struct Events {
     sizes: Vec<usize>,
     rows_read: usize,
     bytes_read: usize,
+    fetches: usize,
 }
 
 impl Events {
@@ -19,6 +20,7 @@ impl Events {
             sizes,
             rows_read: 0,
             bytes_read: 0,
+            fetches: 0,
         }
     }
 
@@ -46,10 +48,14 @@ impl ScanSession for Events {
     fn scan(&mut self, next: &mut usize, wanted: usize) -> Result<Vec<StoredEvent>> {
         let end = (*next + wanted).min(self.sizes.len());
         let events: Vec<_> = (*next..end)
-            .map(|index| event(index, self.sizes[index]))
+            .map(|index| match self.sizes[index] {
+                OTHER_BYTES => of_tenant("other", index, OTHER_BYTES),
+                bytes => event(index, bytes),
+            })
             .collect();
         self.rows_read += events.len();
         self.bytes_read += events.iter().map(|event| event.canonical.len()).sum::<usize>();
+        self.fetches += 1;
         *next = end;
         Ok(events)
     }
@@ -63,11 +69,18 @@ impl ScanSession for Events {
     }
 }
 
+/// The size of an event of the tenant "other".
+const OTHER_BYTES: usize = 501;
+
 /// An event of `bytes` of the tenant "t".
 fn event(index: usize, bytes: usize) -> StoredEvent {
+    of_tenant("t", index, bytes)
+}
+
+fn of_tenant(tenant: &str, index: usize, bytes: usize) -> StoredEvent {
     let text = |padding: &str| {
         format!(
-            r#"{{"action":"a.b","actor":{{"id":"u","type":"user"}},"category":"access","metadata":{{"p":"{padding}"}},"tenant_id":"t"}}"#
+            r#"{{"action":"a.b","actor":{{"id":"u","type":"user"}},"category":"access","metadata":{{"p":"{padding}"}},"tenant_id":"{tenant}"}}"#
         )
     };
     let padding = "x".repeat(bytes.saturating_sub(text("").len()));
@@ -169,4 +182,25 @@ fn a_page_of_few_among_many_candidates_ends_and_the_next_one_goes_on() {
         pages += 1;
     }
     assert_eq!((events.rows_read, pages), (count, 3));
+}
+
+#[test]
+fn a_full_page_fetches_many_candidates_at_once_to_learn_whether_it_is_the_last() {
+    let mut sizes = vec![64 * 1024; 17];
+    sizes.extend(vec![OTHER_BYTES; 30_000]);
+    let mut events = Events::of(sizes);
+    let page = events.page(0, 200, "t");
+    assert!(page.events.len() >= 16 && page.next.is_some());
+    assert!(events.fetches < 150, "{} fetches", events.fetches);
+}
+
+#[test]
+fn a_page_of_few_among_large_candidates_ends_by_their_size() {
+    let mut events = Events::of(vec![60_000; 2_000]);
+    assert!(events.page(0, 200, "other").next.is_some());
+    assert!(
+        events.bytes_read < CANDIDATES_BYTES_MAX + 2 * PAGE_BYTES_MAX,
+        "{}",
+        events.bytes_read
+    );
 }
