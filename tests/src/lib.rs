@@ -105,6 +105,25 @@ pub use tls_cluster::TlsCluster;
 pub use webhooks::Subscription;
 pub use witness::Witness;
 
+/// The built-in redaction rules, by the name behind `builtin_`, in the order of the list.
+pub const BUILTIN_REDACTIONS: [&str; 15] = [
+    "credit_card",
+    "ssn",
+    "email",
+    "phone",
+    "jwt",
+    "bearer_token",
+    "aws_key",
+    "ipv4",
+    "secret",
+    "iban",
+    "ipv6",
+    "uk_nino",
+    "br_cpf",
+    "in_aadhaar",
+    "in_pan",
+];
+
 /// Makes two tests of each function, `name::sqlite` and `name::postgres`. The functions take a [`DatabaseKind`]; one that
 /// is not in the list is dead code, which the compiler reports.
 #[macro_export]

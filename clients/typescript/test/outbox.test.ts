@@ -104,11 +104,9 @@ test("a row is checked and has the key and the time of its event", () => {
   assert.throws(() => relay(pool, { apiKey: undefined }), /apiKey is missing/);
 });
 
-onPostgres("the example of the document records with its transaction, and relays", async () => {
-  const example = /```js\nimport [^\n]+\n(.*?)```/s.exec(DOCUMENT)![1]!;
-  const stop = new AbortController();
-  const client = await pool.connect();
-  const database: OutboxDatabase = {
+/** The database. `stop` aborts when the relay has deleted rows. */
+function stoppingAtDeletion(stop: AbortController): OutboxDatabase {
+  return {
     query: async (sql, params) => {
       const result = await pool.query(sql, params);
       if (sql.startsWith("DELETE")) {
@@ -117,6 +115,13 @@ onPostgres("the example of the document records with its transaction, and relays
       return result;
     },
   };
+}
+
+onPostgres("the example of the document records with its transaction, and relays", async () => {
+  const example = /```js\nimport [^\n]+\n(.*?)```/s.exec(DOCUMENT)![1]!;
+  const stop = new AbortController();
+  const client = await pool.connect();
+  const database = stoppingAtDeletion(stop);
   const variables = { AUDIT_URL: server.baseUrl, AUDIT_KEY: server.projectKey };
   const run = new Function("client", "pool", "process", "signal", "OutboxRelay", "recordInOutbox", `return (async () => {${example}})();`);
   await (run(client, database, { env: variables }, stop.signal, OutboxRelay, recordInOutbox) as Promise<void>);
@@ -187,15 +192,7 @@ onPostgres("an outage and a refused key keep the rows until they are over", asyn
     // Longer than the attempts of one request.
     fetch: (input: string, init: RequestInit) => (delays.length < 2 ? Promise.reject(new TypeError("away")) : fetch(input, init)),
   };
-  const database: OutboxDatabase = {
-    query: async (sql, params) => {
-      const result = await pool.query(sql, params);
-      if (sql.startsWith("DELETE")) {
-        stop.abort();
-      }
-      return result;
-    },
-  };
+  const database = stoppingAtDeletion(stop);
   await relay(database, options).run(stop.signal);
   assert.deepEqual([await stored(), delays.length, await count("true")], [[0], 2, 0]);
 });

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// From this status on, a request has failed.
 const FAILED_STATUS: u16 = 400;
-/// The id of the actor of a request that nobody has signed in for.
+/// The id of the actor of an unauthenticated request.
 const ANONYMOUS: &str = "anonymous";
 const USER_AGENT_CHARS_MAX: usize = 512;
 const REQUEST_ID_CHARS_MAX: usize = 128;

@@ -1,6 +1,6 @@
 //! Which dense posting lists of a segment have no row in common.
 //!
-//! An intersection of two long lists that never meet reads both to their ends, so the response "never" would cost most, and more with
+//! An intersection of two long lists that never meet reads both to their ends, so the answer "never" would cost most, and more with
 //! every event. A segment of several chunks therefore knows it of its dense lists. A posted list is *dense* if it has at least one
 //! in 256 of the segment's rows. The dense lists are numbered from 0 in the order of their tokens, 512 at most; the dictionary has
 //! the numbers (see `postings`).

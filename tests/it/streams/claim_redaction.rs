@@ -1,25 +1,7 @@
 //! Redaction of streams: built-in rules apply when events arrive, the project's own rules when they are claimed.
 
-use audit_tests::{DatabaseKind, Organization, Stream, event_with, on_both_databases};
+use audit_tests::{BUILTIN_REDACTIONS, DatabaseKind, Organization, Stream, event_with, on_both_databases};
 use serde_json::{Value, json};
-
-const BUILTIN_RULES: [&str; 15] = [
-    "credit_card",
-    "ssn",
-    "email",
-    "phone",
-    "jwt",
-    "bearer_token",
-    "aws_key",
-    "ipv4",
-    "secret",
-    "iban",
-    "ipv6",
-    "uk_nino",
-    "br_cpf",
-    "in_aadhaar",
-    "in_pan",
-];
 
 /// Sends an event with these changes, claims it and reads it.
 fn claimed(organization: &Organization, database: DatabaseKind, change: Value) -> Value {
@@ -30,7 +12,7 @@ fn claimed(organization: &Organization, database: DatabaseKind, change: Value) -
 }
 
 fn change_builtins(organization: &Organization, change: &Value) {
-    for name in BUILTIN_RULES {
+    for name in BUILTIN_REDACTIONS {
         let request = organization
             .master()
             .put(&format!("/redaction/rules/builtin_{name}"));

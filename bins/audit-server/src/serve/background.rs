@@ -67,7 +67,7 @@ impl Background {
         Ok(background)
     }
 
-    /// Follows the list of cells. Returns when the cells that can be reached are open, or after [`FIRST_CELLS_WAIT`]: requests that
+    /// Follows the list of cells. Returns after the first attempt to open each, or after [`FIRST_CELLS_WAIT`]: requests that
     /// arrive while their cell is being opened get 503 if that takes long.
     pub(super) fn follow_cells(home: &Arc<AuditLog>) -> std::io::Result<Self> {
         let mut background = Self {
@@ -226,15 +226,15 @@ fn record_self_audit_switch(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) 
 
 /// Opens new cells, and completes interrupted changes, until `stopped` closes. Closes `opened` after the first round.
 fn follow_cells(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>, opened: mpsc::Sender<()>) {
-    let mut opened = Some(opened);
-    loop {
+    let refresh = || {
         if let Err(error) = home.refresh_cells() {
             log::warn!("cannot read the list of cells: {:#}", anyhow::Error::from(error));
         }
-        opened.take();
-        if !pause(stopped, Duration::from_millis(CELLS_INTERVAL_MS)) {
-            return;
-        }
+    };
+    refresh();
+    drop(opened);
+    while pause(stopped, Duration::from_millis(CELLS_INTERVAL_MS)) {
+        refresh();
     }
 }
 

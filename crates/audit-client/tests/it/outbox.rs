@@ -135,7 +135,9 @@ fn a_relay_that_dies_before_the_deletion_repeats_the_same_events() {
 fn an_outage_keeps_the_rows_and_ends_with_the_wait() {
     let mut table = Table::with(0..3);
     let client = client(UNREACHABLE, "pk_test");
-    let error = client.relay_once(&mut table).expect_err("nobody there");
+    let error = client
+        .relay_once(&mut table)
+        .expect_err("the connection is refused");
     assert!(matches!(error, Error::Network { .. }), "{error}");
     let waits = Cell::new(0);
     client.relay(&mut table, Duration::from_secs(1), |_| {

@@ -1,4 +1,4 @@
-//! Questions at a terminal, whose responses may come from options.
+//! Questions at a terminal, whose answers may come from options.
 
 use anyhow::{Context, bail};
 use audit_cli::printable;
@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 pub(super) struct Question<'a> {
     option: &'static str,
     text: &'static str,
-    /// The response to an empty line. `Some("")` is none.
+    /// The answer to an empty line. `Some("")` is none.
     default: Option<&'a str>,
     check: fn(&str) -> anyhow::Result<()>,
 }
@@ -29,14 +29,14 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Asks, if there is somebody to ask.
+/// Asks at the terminal. Without `input` there is none, and options and defaults decide.
 pub(super) struct Questions<I, O> {
     pub(super) input: Option<I>,
     pub(super) output: O,
 }
 
 impl<I: BufRead, O: Write> Questions<I, O> {
-    /// The value of the option, or else the response, or else the default. A wrong answer is asked for again; anything else that is wrong
+    /// The value of the option, or else the answer, or else the default. A wrong answer is asked for again; anything else that is wrong
     /// is an error with the name of the option.
     pub(super) fn ask(&mut self, question: &Question<'_>, given: Option<&str>) -> anyhow::Result<String> {
         let option = question.option;
@@ -58,14 +58,14 @@ impl<I: BufRead, O: Write> Questions<I, O> {
             if input.read_line(&mut line)? == 0 {
                 bail!("{option}: there is no answer");
             }
-            let response = match line.trim() {
+            let answer = match line.trim() {
                 "" => question.default,
-                response => Some(response),
+                answer => Some(answer),
             };
-            match response.map(question.check) {
+            match answer.map(question.check) {
                 None => writeln!(self.output, "There is no default.")?,
                 Some(Err(error)) => writeln!(self.output, "{}", printable(&format!("{error:#}")))?,
-                Some(Ok(())) => return Ok(response.unwrap_or_default().to_owned()),
+                Some(Ok(())) => return Ok(answer.unwrap_or_default().to_owned()),
             }
         }
     }

@@ -21,9 +21,9 @@ fn files() -> Files {
 }
 
 /// The settings with these answers, or none to give.
-fn settings_with(words: &[&str], responses: Option<&str>) -> anyhow::Result<(Vec<Setting>, String)> {
+fn settings_with(words: &[&str], answers: Option<&str>) -> anyhow::Result<(Vec<Setting>, String)> {
     let mut questions = Questions {
-        input: responses.map(str::as_bytes),
+        input: answers.map(str::as_bytes),
         output: Vec::new(),
     };
     let settings = settings(&options(words), &files(), &mut questions)?;
@@ -133,9 +133,9 @@ fn a_wrong_answer_is_refused_with_the_name_of_its_option() {
 fn five_questions_are_asked_and_a_wrong_answer_again() {
     let mut options = options(&[]);
     options.public_url = None;
-    let responses = "mysql://a\nsqlite:/data/audit.db\n\nhttps://a.example\n\n\n\n";
+    let answers = "mysql://a\nsqlite:/data/audit.db\n\nhttps://a.example\n\n\n\n";
     let mut questions = Questions {
-        input: Some(responses.as_bytes()),
+        input: Some(answers.as_bytes()),
         output: Vec::new(),
     };
     let settings = settings(&options, &files(), &mut questions).unwrap();

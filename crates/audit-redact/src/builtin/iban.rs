@@ -158,6 +158,7 @@ fn end_at(text: &str, start: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::found_in;
     use super::*;
 
     #[test]
@@ -174,13 +175,7 @@ mod tests {
             ("XDE89370400440532013000", None),
             ("DE89370400440532013000X1", None),
         ] {
-            let mut found = Vec::new();
-            let subject = Subject {
-                key: "",
-                text,
-                integer: false,
-            };
-            find(subject, |span| found.push(&text[span.start..span.end]));
+            let found = found_in(text, |subject, hit| find(subject, hit));
             assert_eq!(found, number.into_iter().collect::<Vec<_>>(), "{text}");
         }
     }

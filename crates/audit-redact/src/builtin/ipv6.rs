@@ -51,6 +51,7 @@ fn is_address(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::found_in;
     use super::*;
 
     #[test]
@@ -67,13 +68,7 @@ mod tests {
             ("cafe::bad", None),
             ("std::vec::Vec", None),
         ] {
-            let mut found = Vec::new();
-            let subject = Subject {
-                key: "",
-                text,
-                integer: false,
-            };
-            find(subject, |span| found.push(&text[span.start..span.end]));
+            let found = found_in(text, |subject, hit| find(subject, hit));
             assert_eq!(found, address.into_iter().collect::<Vec<_>>(), "{text}");
         }
     }

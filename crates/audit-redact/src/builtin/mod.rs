@@ -354,16 +354,11 @@ fn find_numbers(subject: Subject<'_>, [card, ssn, phone]: [bool; 3], hit: &mut i
 
 /// The kind of the text, if one match covers all of it.
 pub(crate) fn kind_of_whole(text: &str) -> Option<Builtin> {
-    let subject = Subject {
-        key: "",
-        text,
-        integer: false,
-    };
     let whole = Span::new(0, text.len());
     let mut kind = None;
     find(
         prefilter::hints(text.as_bytes()),
-        subject,
+        Subject::of_text(text),
         |_| true,
         &mut |found, span| {
             if span == whole {
@@ -372,6 +367,16 @@ pub(crate) fn kind_of_whole(text: &str) -> Option<Builtin> {
         },
     );
     kind
+}
+
+/// The parts of a text that `find` hits.
+#[cfg(test)]
+fn found_in<'a>(text: &'a str, find: impl FnOnce(Subject<'a>, &mut dyn FnMut(Span))) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    find(Subject::of_text(text), &mut |span| {
+        found.push(&text[span.start..span.end])
+    });
+    found
 }
 
 #[cfg(test)]

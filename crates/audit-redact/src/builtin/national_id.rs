@@ -187,18 +187,8 @@ fn digits_of<const LEN: usize>(subject: &Subject<'_>, span: Span) -> Option<[u32
 
 #[cfg(test)]
 mod tests {
+    use super::super::found_in;
     use super::*;
-
-    fn found(find: fn(Subject<'_>, &mut dyn FnMut(Span)), text: &str) -> Vec<&str> {
-        let mut found = Vec::new();
-        let subject = Subject {
-            key: "",
-            text,
-            integer: false,
-        };
-        find(subject, &mut |span| found.push(&text[span.start..span.end]));
-        found
-    }
 
     #[test]
     fn each_number_has_its_form_and_check() {
@@ -252,7 +242,7 @@ mod tests {
             ),
         ];
         for (find, text, numbers) in cases {
-            assert_eq!(found(*find, text), *numbers, "{text}");
+            assert_eq!(found_in(text, find), *numbers, "{text}");
         }
     }
 }

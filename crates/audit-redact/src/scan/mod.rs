@@ -39,7 +39,16 @@ pub(crate) struct Subject<'a> {
     pub(crate) integer: bool,
 }
 
-impl Subject<'_> {
+impl<'a> Subject<'a> {
+    /// A string that is no value of an object.
+    pub(crate) const fn of_text(text: &'a str) -> Self {
+        Self {
+            key: "",
+            text,
+            integer: false,
+        }
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         self.text.as_bytes()
     }

@@ -88,7 +88,7 @@ fn visible_texts(tier: Option<&ViewerTier>) -> Vec<SearchedText> {
 
 /// Adds the term of a condition. Returns whether an event can match.
 ///
-/// Excluded values add none. The hash of a token can be that of two values, and whoever chooses both could hide the events of one
+/// Excluded values add none. A token is a hash of 64 bits: a writer who finds two values with one token could hide the events of one
 /// behind an exclusion of the other.
 fn add_condition_terms(
     session: &mut AnySession,

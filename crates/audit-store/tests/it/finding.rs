@@ -167,7 +167,7 @@ pub(crate) fn expected(
     let wanted = |event: &&StoredEvent| {
         let facets = event.facets().expect("a stored event");
         match tier {
-            // Nobody excludes by what they do not see.
+            // A condition on a hidden field selects nothing.
             Some(tier) if filter.conditions.keys().any(|facet| tier.hides(facet.field())) => false,
             Some(tier) => tier.shows(&facets) && filter.matches(event, &tier.restrict(facets)),
             None => filter.matches(event, &facets),

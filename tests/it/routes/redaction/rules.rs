@@ -1,26 +1,8 @@
 //! Administration of the rules: `/redaction/rules`.
 
-use audit_tests::{DatabaseKind, Organization, event_with, on_both_databases};
+use audit_tests::{BUILTIN_REDACTIONS, DatabaseKind, Organization, event_with, on_both_databases};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-const BUILTINS: [&str; 15] = [
-    "credit_card",
-    "ssn",
-    "email",
-    "phone",
-    "jwt",
-    "bearer_token",
-    "aws_key",
-    "ipv4",
-    "secret",
-    "iban",
-    "ipv6",
-    "uk_nino",
-    "br_cpf",
-    "in_aadhaar",
-    "in_pan",
-];
 
 fn rules(organization: &Organization) -> BTreeMap<String, Value> {
     let rules = organization
@@ -55,8 +37,8 @@ on_both_databases! {
 
 fn a_project_starts_with_fifteen_built_in_rules(database: DatabaseKind) {
     let rules = rules(&Organization::fresh(database));
-    assert_eq!(rules.len(), BUILTINS.len());
-    for builtin in BUILTINS {
+    assert_eq!(rules.len(), BUILTIN_REDACTIONS.len());
+    for builtin in BUILTIN_REDACTIONS {
         let rule = &rules[&format!("builtin_{builtin}")];
         assert_eq!(rule["type"], "builtin");
         assert_eq!(rule["builtin_id"], builtin);
@@ -101,7 +83,7 @@ fn a_created_rule_is_answered_and_listed(database: DatabaseKind) {
     );
     assert_eq!(fields["fields"], json!(["metadata.a"]));
     let listed = rules(&organization);
-    assert_eq!(listed.len(), BUILTINS.len() + 2);
+    assert_eq!(listed.len(), BUILTIN_REDACTIONS.len() + 2);
     assert_eq!(listed[id_of(&pattern)], pattern);
     assert_eq!(listed[id_of(&fields)], fields);
     for (id, rule) in listed {
@@ -135,7 +117,7 @@ fn every_fault_of_a_new_rule_is_named(database: DatabaseKind) {
         response.fields().iter().all(|field| field.starts_with("fields")),
         "{response:?}"
     );
-    assert_eq!(rules(&organization).len(), BUILTINS.len());
+    assert_eq!(rules(&organization).len(), BUILTIN_REDACTIONS.len());
 }
 
 fn a_pattern_that_cannot_be_used_is_refused(database: DatabaseKind) {
@@ -215,7 +197,7 @@ fn rules_that_are_created_at_once_are_all_created(database: DatabaseKind) {
             });
         }
     });
-    assert_eq!(rules(&organization).len(), BUILTINS.len() + 8);
+    assert_eq!(rules(&organization).len(), BUILTIN_REDACTIONS.len() + 8);
 }
 
 fn a_custom_rule_can_be_changed_in_every_field(database: DatabaseKind) {
