@@ -18,6 +18,9 @@ const BETWEEN_SITUATIONS: &str = " · ";
 /// The reason why neither `log verify` nor `log audit` notices an edit by an attacker with the head key.
 const HARMLESS: &str = "the log has all events that it had, and continues what was signed";
 
+/// What was seen in each column of a row, by situation.
+type Columns = [[Option<&'static str>; SITUATIONS]; 5];
+
 /// A table of the document.
 pub(super) struct Table {
     /// The title of the first column.
@@ -47,7 +50,7 @@ impl Row {
     }
 
     /// One text for each column and situation; `None` where it did not run.
-    fn columns(&self) -> [[Option<&'static str>; SITUATIONS]; 5] {
+    fn columns(&self) -> Columns {
         let column = |seen: fn(&Observation) -> bool| {
             self.cells
                 .each_ref()
@@ -67,9 +70,9 @@ impl Row {
         seen.filter(|seen| !seen.is_noticed())
     }
 
-    /// The row without the name of the database.
-    fn rest(&self) -> String {
-        let cells = self.columns().map(|column| {
+    /// The row with these columns, without the name of the database.
+    fn rest(&self, columns: Columns) -> String {
+        let cells = columns.map(|column| {
             let texts: Vec<&str> = column.into_iter().map(Option::unwrap_or_default).collect();
             match texts.iter().all(|text| *text == texts[0]) {
                 true => texts[0].to_owned(),
@@ -84,7 +87,7 @@ impl Row {
     }
 }
 
-fn rendered(rows: &[Row]) -> String {
+fn rendered(rows: &[Row], columns: impl Fn(&Row) -> Columns) -> String {
     let mut table = String::new();
     let mut written = Vec::new();
     for row in rows {
@@ -92,14 +95,15 @@ fn rendered(rows: &[Row]) -> String {
             continue;
         }
         written.push(row.name);
-        let same: Vec<&Row> = rows.iter().filter(|other| other.name == row.name).collect();
-        let kinds: Vec<(&str, String)> = match same.as_slice() {
-            [one, other] if one.rest() == other.rest() => vec![("both", one.rest())],
-            several => several
-                .iter()
-                .map(|row| (name_of(row.kind), row.rest()))
-                .collect(),
-        };
+        let same = rows.iter().filter(|other| other.name == row.name);
+        let mut kinds: Vec<(&str, String)> = same
+            .map(|row| (name_of(row.kind), row.rest(columns(row))))
+            .collect();
+        if let [(_, one), (_, other)] = kinds.as_slice()
+            && one == other
+        {
+            kinds = vec![("both", one.clone())];
+        }
         for (kind, rest) in kinds {
             writeln!(table, "| {} | {kind} | {} |", row.name, rest.trim_end()).expect("text is written");
         }
@@ -115,7 +119,9 @@ pub(super) fn name_of(kind: DatabaseKind) -> &'static str {
 }
 
 /// The cells of the document, by edit and database.
-fn documented(document: &str, header: &str) -> BTreeMap<(String, String), Vec<String>> {
+type Documented = BTreeMap<(String, String), Vec<String>>;
+
+fn documented(document: &str, header: &str) -> Documented {
     let table = document.split_once(header).map_or("", |(_, table)| table);
     let lines = table
         .lines()
@@ -132,6 +138,17 @@ fn documented(document: &str, header: &str) -> BTreeMap<(String, String), Vec<St
         }
     }
     cells
+}
+
+/// What the document says of a column and situation of a row.
+fn said<'a>(documented: &'a Documented, row: &Row, column: usize, situation: usize) -> Option<&'a str> {
+    let key = (row.name.to_owned(), name_of(row.kind).to_owned());
+    let texts: Vec<&str> = documented
+        .get(&key)?
+        .get(column)?
+        .split(BETWEEN_SITUATIONS)
+        .collect();
+    texts.get(if texts.len() == 1 { 0 } else { situation }).copied()
 }
 
 /// The columns of those who get proofs from the server.
@@ -191,11 +208,36 @@ impl Table {
         );
     }
 
-    /// A running server may still have in memory what the edit removed from the database, depending on when it signed last. It then
-    /// gives right proofs, and those who get them see no difference.
-    fn may_be_remembered(&self, column: usize, situation: usize, said: Option<&&str>, seen: &str) -> bool {
-        let is_proof = WITNESS_AND_CLIENT.contains(&column) && self.situations[situation].is_running;
-        is_proof && said == Some(&"yes") && seen == "–"
+    /// Whether what was seen is what the document says, or what its paragraph about the accepted difference says.
+    ///
+    /// A running server may still have in memory what the edit removed from the database, depending on when it signed last. One whose
+    /// log grows reads the rows of some logs in each round of signing. It then gives right proofs, or shows the checkpoint before the
+    /// edit, and those who get them see no difference.
+    fn is_as_documented(&self, column: usize, situation: usize, said: Option<&str>, seen: &str) -> bool {
+        let Situation {
+            is_running,
+            is_growing,
+            ..
+        } = self.situations[situation];
+        let depends_on_signing = WITNESS_AND_CLIENT.contains(&column) && (is_running || is_growing);
+        said == Some(seen) || (depends_on_signing && said == Some("yes") && seen == "–")
+    }
+
+    /// What was seen, with the cells of the document where it differs as is accepted: so what is written does not depend on when the
+    /// server signed.
+    fn columns_to_write(&self, row: &Row, documented: &Documented) -> Columns {
+        let mut columns = row.columns();
+        for (column, cells) in columns.iter_mut().enumerate() {
+            for (situation, seen) in cells.iter_mut().enumerate() {
+                let said = said(documented, row, column, situation);
+                if seen.is_some_and(|seen| {
+                    said == Some("yes") && self.is_as_documented(column, situation, said, seen)
+                }) {
+                    *seen = Some("yes");
+                }
+            }
+        }
+        columns
     }
 
     /// Asserts that the document says what was seen. With all situations, writes the document on demand.
@@ -203,28 +245,25 @@ impl Table {
         let header = self.header();
         let guard = writing();
         let document = std::fs::read_to_string(path()).expect("read the document");
+        let documented = documented(&document, &header);
         if is_updated() && is_full() && DatabaseKind::Postgres.is_available() {
-            let written = with_table(&document, &header, &rendered(rows));
+            let columns = |row: &Row| self.columns_to_write(row, &documented);
+            let written = with_table(&document, &header, &rendered(rows, columns));
             std::fs::write(path(), written).expect("write the document");
             return;
         }
         drop(guard);
-        let documented = documented(&document, &header);
         let mut differences = Vec::new();
         for row in rows {
-            let key = (row.name.to_owned(), name_of(row.kind).to_owned());
-            let cells = documented.get(&key);
-            for (number, column) in row.columns().into_iter().enumerate() {
-                let seen = column.into_iter().enumerate();
-                for (situation, seen) in seen.filter_map(|(n, seen)| Some((n, seen?))) {
-                    let text = cells
-                        .and_then(|cells| cells.get(number))
-                        .map_or("", String::as_str);
-                    let texts: Vec<&str> = text.split(BETWEEN_SITUATIONS).collect();
-                    let said = texts.get(if texts.len() == 1 { 0 } else { situation });
-                    if said != Some(&seen) && !self.may_be_remembered(number, situation, said, seen) {
+            for (column, cells) in row.columns().into_iter().enumerate() {
+                for (situation, seen) in cells.into_iter().enumerate() {
+                    let Some(seen) = seen else { continue };
+                    let said = said(&documented, row, column, situation);
+                    if !self.is_as_documented(column, situation, said, seen) {
                         differences.push(format!(
-                            "{key:?}, column {number}, {:?}: {seen}, not {said:?}",
+                            "{} on {}, column {column}, {:?}: {seen}, not {said:?}",
+                            row.name,
+                            name_of(row.kind),
                             self.situations[situation]
                         ));
                     }
