@@ -8,7 +8,7 @@ use crate::rule::AlertRule;
 use crate::rule_set::RuleSet;
 use crate::states::RuleKey;
 use crate::window::{Firing, GroupState, Observed};
-use audit_domain::{EventId, Timestamp};
+use audit_domain::{EventId, Timestamp, write_with_length};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -37,9 +37,7 @@ impl GroupHash {
     pub(crate) fn of(parts: &[&str]) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
-            // Length-prefixed, so that no two lists of parts have the same input.
-            hasher.update((part.len() as u64).to_be_bytes());
-            hasher.update(part.as_bytes());
+            write_with_length(part.as_bytes(), |bytes| hasher.update(bytes));
         }
         Self(first_bytes(hasher))
     }

@@ -1,5 +1,6 @@
 //! The code that authenticates the head of a log in the database of its service.
 
+use audit_domain::write_with_length;
 use ring::hmac;
 use std::fmt;
 use zeroize::Zeroizing;
@@ -125,11 +126,9 @@ impl SealedHead<'_> {
         let mut bytes = Vec::with_capacity(128 + self.name.len() + self.frontier.len());
         bytes.extend_from_slice(CONTEXT);
         bytes.extend_from_slice(&self.ledger_id.to_be_bytes());
-        bytes.extend_from_slice(&(self.name.len() as u64).to_be_bytes());
-        bytes.extend_from_slice(self.name.as_bytes());
+        write_with_length(self.name.as_bytes(), |part| bytes.extend_from_slice(part));
         bytes.extend_from_slice(&self.size.to_be_bytes());
-        bytes.extend_from_slice(&(self.frontier.len() as u64).to_be_bytes());
-        bytes.extend_from_slice(self.frontier);
+        write_with_length(self.frontier, |part| bytes.extend_from_slice(part));
         if let Some((id, received_at)) = &self.last {
             bytes.extend_from_slice(id);
             bytes.extend_from_slice(&received_at.to_be_bytes());

@@ -4,7 +4,7 @@
 //! sent yet: the service would take that request for a repeat, and store nothing. Or another sender, so that
 //! `audit-server key trace` names another key.
 
-use audit_domain::Month;
+use audit_domain::{Month, write_with_length};
 use audit_ledger::{HeadKey, RecordCodes};
 use subtle::ConstantTimeEq;
 
@@ -67,9 +67,7 @@ impl CodedRow<'_> {
         ];
         for value in values {
             bytes.push(u8::from(value.is_some()));
-            let value = value.unwrap_or_default();
-            bytes.extend_from_slice(&(value.len() as u64).to_be_bytes());
-            bytes.extend_from_slice(value);
+            write_with_length(value.unwrap_or_default(), |part| bytes.extend_from_slice(part));
         }
         bytes.extend_from_slice(&self.month.number().to_be_bytes());
         bytes.push(u8::from(self.redacted));

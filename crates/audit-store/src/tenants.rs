@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::ledgers::heads_of;
 use crate::schema::{tenant_logs, tenant_map_tiles, tenant_maps, tenant_tiles};
+use audit_domain::write_with_length;
 use audit_ledger::{BUCKET_DEPTH, Frontier, Hash, HeadKey, MAP_DEPTH, MapTile, MapTileId, Tile};
 use diesel::prelude::*;
 use std::ops::Range;
@@ -130,8 +131,7 @@ impl StoredTenantMap {
         let mut record = Vec::with_capacity(64 + self.frontier.len());
         record.extend_from_slice(&self.ledger_id.0.to_be_bytes());
         record.extend_from_slice(&self.size.to_be_bytes());
-        record.extend_from_slice(&(self.root.len() as u64).to_be_bytes());
-        record.extend_from_slice(&self.root);
+        write_with_length(&self.root, |part| record.extend_from_slice(part));
         record.extend_from_slice(&self.frontier);
         key.code_of_record(CODE_CONTEXT, &record)
     }

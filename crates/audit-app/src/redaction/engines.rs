@@ -6,6 +6,7 @@
 
 use super::compile_rules;
 use crate::error::{AppError, Result};
+use audit_domain::write_with_length;
 use audit_redact::{Engine, HashKey, Pattern, PatternError};
 use audit_store::RedactionRuleRow;
 use parking_lot::Mutex;
@@ -74,10 +75,7 @@ fn add_rule(hasher: &mut Sha256, row: &RedactionRuleRow) {
         enabled,
         created_at: _,
     } = row;
-    let mut add = |text: &str| {
-        hasher.update((text.len() as u64).to_be_bytes());
-        hasher.update(text);
-    };
+    let mut add = |text: &str| write_with_length(text.as_bytes(), |part| hasher.update(part));
     [id, kind, name, behavior].into_iter().for_each(|text| add(text));
     add(if *enabled { "enabled" } else { "disabled" });
     add(pattern.as_deref().map_or("no pattern", |_| "pattern"));
