@@ -46,6 +46,7 @@ class ProofStorm(Attack):
             yield get(f"{EVENTS_TARGET}/{identifier}/receipt", viewer)
             yield get(f"/api/v1/log/consistency?from={first}&to={size}", project)
             yield get("/api/v1/log/tenants", project)
+            yield get("/api/v1/tenants?limit=100", project)
             yield get(f"/api/v1/log/tile/0/{random.randrange(size // 256)}", project)
 
     @staticmethod

@@ -77,9 +77,12 @@ def use_keys(client: Client) -> None:
     client.projects.list()
     client.projects.get("id")
     client.projects.create("n")
+    client.projects.update("id", name="n")
+    assert len(list(client.projects.tenants(limit=10))) > 1
     client.keys.list()
     client.keys.get("id")
     client.keys.create(project_id="p", environment="live", **limits)
+    client.keys.update("id", name="n", expires_at="2027-01-01T00:00:00Z", networks=NULL)
     client.keys.rotate("id", overlap_seconds=0)
     client.keys.revoke("id")
     client.master_keys.list()

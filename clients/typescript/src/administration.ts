@@ -42,6 +42,11 @@ export class ProjectKeys extends Resource {
     await this.call("DELETE", `/keys/${part(id)}`);
   }
 
+  /** Changes what is given; `null` lifts a limit, as far as the master key is not limited itself. */
+  async update(id: string, change: T.ProjectKeyChange): Promise<T.ProjectKey> {
+    return (await this.call<T.ResponseOf<"update_key">>("PATCH", `/keys/${part(id)}`, { body: change })).key;
+  }
+
   /** Creates the successor of a key, which stays valid for `overlapSeconds`. */
   rotate(id: string, overlapSeconds: number): Promise<T.CreatedProjectKey> {
     return this.call("POST", `/keys/${part(id)}/rotate`, { query: { overlap: overlapSeconds } });
@@ -90,6 +95,24 @@ export class Projects extends Resource {
 
   async create(name: string): Promise<T.Project> {
     return (await this.callUnscoped<T.ResponseOf<"create_project">>("POST", "/projects", { name })).project;
+  }
+
+  /** Renames a project. */
+  async update(id: string, change: T.ProjectChange): Promise<T.Project> {
+    const path = `/projects/${part(id)}`;
+    return (await this.callUnscoped<T.ResponseOf<"update_project">>("PATCH", path, change)).project;
+  }
+
+  /** One page of the tenants that have events, with their numbers. */
+  listTenants(page: T.TenantFilter = {}): Promise<T.TenantPage> {
+    return this.call("GET", "/tenants", { query: page });
+  }
+
+  /** All tenants that have events, with their numbers. */
+  async *iterateTenants(filter: T.TenantFilter = {}): AsyncGenerator<T.Tenant, void, undefined> {
+    for await (const page of pagesOf((cursor) => this.listTenants({ limit: 100, ...filter, ...cursor }))) {
+      yield* page.tenants;
+    }
   }
 
   /** The plan of the organization, and how much the project has of what is limited. */

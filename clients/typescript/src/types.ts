@@ -60,10 +60,15 @@ export type Completeness = ResponseOf<"get_log_completeness">;
 export type ProjectKey = ResponseOf<"list_keys">["keys"][number];
 export type NewProjectKey = RequestOf<"create_key">;
 export type CreatedProjectKey = ResponseOf<"create_key">;
+export type ProjectKeyChange = RequestOf<"update_key">;
 export type MasterKey = ResponseOf<"list_master_keys">["master_keys"][number];
 export type NewMasterKey = RequestOf<"create_master_key">;
 export type CreatedMasterKey = ResponseOf<"create_master_key">;
 export type Project = ResponseOf<"list_projects">["projects"][number];
+export type ProjectChange = RequestOf<"update_project">;
+export type Tenant = ResponseOf<"list_tenants">["tenants"][number];
+export type TenantPage = ResponseOf<"list_tenants">;
+export type TenantFilter = QueryOf<"list_tenants">;
 
 export type Usage = ResponseOf<"get_usage">["usage"];
 export type Portal = ResponseOf<"get_portal">["portal"];

@@ -69,9 +69,12 @@ async function useKeys(client: AuditClient): Promise<void> {
   await client.projects.list();
   await client.projects.get("id");
   await client.projects.create("n");
+  await client.projects.update("id", { name: "n" });
+  assert.ok((await count(client.projects.iterateTenants({ limit: 10 }))) > 1);
   await client.keys.list();
   await client.keys.get("id");
   await client.keys.create({ project_id: "p", environment: "live", ...limits });
+  await client.keys.update("id", { name: "n", expires_at: "2027-01-01T00:00:00Z", networks: null });
   await client.keys.rotate("id", 0);
   await client.keys.revoke("id");
   await client.masterKeys.list();

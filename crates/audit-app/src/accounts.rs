@@ -175,6 +175,43 @@ impl AuditLog {
         project.ok_or(AppError::NotFound("project"))
     }
 
+    /// Renames a project of the principal's organization: in its cell, and then in the list of projects.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`]; when the database cannot be written. Repeat it then: the list may still have the old name.
+    pub fn rename_project(
+        self: &Arc<Self>,
+        master: &MasterKey,
+        id: ProjectId,
+        name: &Name,
+    ) -> Result<Project> {
+        let listed = self.project(master, id)?;
+        let requester = &Requester::from(master);
+        let service = self.cell_of_project(id)?;
+        let new_name = name.clone();
+        let project = service.change_project(id, requester, move |configurator| {
+            let before = configurator.project(id)?.ok_or(AppError::NotFound("project"))?;
+            let after = Project {
+                name: new_name.as_str().to_owned(),
+                ..before.clone()
+            };
+            if after == before {
+                return Ok(Changed::nothing(after));
+            }
+            configurator.rename_project(&after.name)?;
+            let event = ServiceEvent::project_updated(&before, &after);
+            Ok(Changed::by(after, event))
+        })?;
+        if service.is_cell() {
+            let (owner, name) = (listed.organization_id, project.name.clone());
+            self.change(owner, Place::Project(id), requester, move |configurator| {
+                configurator.rename_project_of_cell(id, &name)?;
+                Ok(Changed::nothing(()))
+            })?;
+        }
+        Ok(project)
+    }
+
     /// Creates a project.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::AuditLog;
 use audit_auth::{KeyHolder, KeyKind, KeyText, Principal};
 use audit_domain::{
-    Environment, KeyId, KeyLimits, KeyScope, Name, OrganizationId, ProjectId, Timestamp, Violations,
+    Environment, KeyId, KeyLimits, KeyScope, Name, Network, OrganizationId, ProjectId, Timestamp, Violations,
 };
 use audit_store::{CellId, Configurator, Key, KeyTextHash, StoreError};
 use std::sync::Arc;
@@ -18,6 +18,33 @@ pub struct NewKey {
     pub text: KeyText,
     /// The stored metadata.
     pub key: Key,
+}
+
+/// A change of a project key. `Some(None)` lifts a limit.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "as in Key and KeyLimits")]
+pub struct KeyChange {
+    pub name: Option<Name>,
+    pub expires_at: Option<Option<Timestamp>>,
+    pub networks: Option<Option<Vec<Network>>>,
+}
+
+impl KeyChange {
+    /// The key with the change.
+    fn apply(self, key: &Key) -> Key {
+        let limits = &key.limits;
+        Key {
+            name: self
+                .name
+                .map_or_else(|| key.name.clone(), |name| name.as_str().to_owned()),
+            limits: KeyLimits {
+                expires_at: self.expires_at.unwrap_or(limits.expires_at),
+                scopes: limits.scopes,
+                networks: self.networks.unwrap_or_else(|| limits.networks.clone()),
+            },
+            ..key.clone()
+        }
+    }
 }
 
 /// On whose behalf keys are managed.
@@ -106,7 +133,7 @@ impl AuditLog {
 
     /// The limits of a new key, no wider than those of the key that makes it.
     fn limits_within(&self, manager: KeyManager<'_>, limits: KeyLimits) -> Result<KeyLimits> {
-        self.check_limits(&limits)?;
+        check_end(&limits, self.clock.now())?;
         let within = limits.within(&self.limits_of(manager)?);
         within.map_err(|wider| Violations::one(wider.field(), wider).into())
     }
@@ -116,9 +143,7 @@ impl AuditLog {
     fn successor(&self, manager: KeyManager<'_>, old: &Key) -> Result<NewKey> {
         let maker = self.limits_of(manager)?;
         let now = self.clock.now();
-        if old.revoked_at.is_some() || old.limits.have_expired(now) {
-            return Err(AppError::Conflict("the key is not valid any more".to_owned()));
-        }
+        require_valid(old, now)?;
         let validity = |end: Timestamp| end.as_micros().saturating_sub(old.created_at.as_micros());
         let latest = Timestamp::MAX.as_micros() - 1;
         let expires_at = old
@@ -131,7 +156,7 @@ impl AuditLog {
             ..old.limits.clone()
         };
         // Neither wider than its maker nor narrower than the key that clients use.
-        if limits.clone().within(&maker).as_ref() != Ok(&limits) {
+        if limits.check_within(&maker).is_err() {
             return Err(AppError::Forbidden(
                 "the key may be used from networks that the key which rotates it may not be used from"
                     .to_owned(),
@@ -146,13 +171,6 @@ impl AuditLog {
     fn end_of_overlap(&self, overlap: Duration) -> Timestamp {
         let micros = i64::try_from(overlap.min(KEY_OVERLAP_MAX).as_micros()).unwrap_or(i64::MAX);
         Timestamp::from_micros(self.clock.now().as_micros().saturating_add(micros))
-    }
-
-    fn check_limits(&self, limits: &KeyLimits) -> Result<()> {
-        match limits.have_expired(self.clock.now()) {
-            false => Ok(()),
-            true => Err(Violations::one("expires_at", "must be in the future").into()),
-        }
     }
 
     /// Creates a key for a project.
@@ -318,6 +336,40 @@ impl AuditLog {
         })
     }
 
+    /// Changes name, end and networks of a project key. A key that a change makes wider is then no wider than the key that changes it.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`] when no project key with this id is within reach, [`AppError::Conflict`] when it is not
+    /// valid any more, [`AppError::Invalid`] when the key would have expired or be wider than it may be.
+    pub fn change_key(
+        self: &Arc<Self>,
+        manager: KeyManager<'_>,
+        id: KeyId,
+        change: KeyChange,
+    ) -> Result<Key> {
+        let maker = self.limits_of(manager)?;
+        let service = self.cell_of_key(id)?;
+        let now = service.clock.now();
+        let (_, project_id) = service.managed_key(manager, id)?;
+        let key = service.change_project(project_id, &manager.requester(), move |configurator| {
+            let before = configurator.key(id)?.ok_or(AppError::NotFound("key"))?;
+            require_valid(&before, now)?;
+            let after = change.apply(&before);
+            if after == before {
+                return Ok(Changed::nothing(after));
+            }
+            check_end(&after.limits, now)?;
+            if after.limits.check_within(&before.limits).is_err() {
+                let within = after.limits.check_within(&maker);
+                within.map_err(|wider| Violations::one(wider.field(), wider))?;
+            }
+            configurator.update_key(&after)?;
+            let event = ServiceEvent::key_updated(&before, &after);
+            Ok(Changed::by(after, event))
+        })?;
+        Ok(service.with_unwritten_use(key))
+    }
+
     /// Replaces a project key: creates one with the same name, environment and limits, and ends the old one after `overlap`,
     /// unless it ends earlier. Both happen or neither.
     ///
@@ -436,6 +488,20 @@ impl AuditLog {
             let event = ServiceEvent::key_rotated(&old, &new.key, end);
             Ok(Changed::by(new, event))
         })
+    }
+}
+
+fn check_end(limits: &KeyLimits, now: Timestamp) -> Result<()> {
+    match limits.have_expired(now) {
+        false => Ok(()),
+        true => Err(Violations::one("expires_at", "must be in the future").into()),
+    }
+}
+
+fn require_valid(key: &Key, now: Timestamp) -> Result<()> {
+    match key.revoked_at.is_some() || key.limits.have_expired(now) {
+        false => Ok(()),
+        true => Err(AppError::Conflict("the key is not valid any more".to_owned())),
     }
 }
 

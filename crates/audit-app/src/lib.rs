@@ -93,7 +93,10 @@ pub use feed::follower::{FeedRequest, Follower};
 pub use feed::page::{FeedEvent, FeedPage};
 pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
 pub use key_trace::TracedEvent;
-pub use keys::{KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyManager, MASTER_KEYS_MAX, NewKey, PROJECT_KEYS_MAX};
+pub use keys::{
+    KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyChange, KeyManager, MASTER_KEYS_MAX, NewKey, PROJECT_KEYS_MAX,
+};
+pub use log::tenants::listed::{ListedTenant, TenantsRequest, TenantsResponse};
 pub use log::tenants::{AuditedTenantMap, StoredMapSecret};
 pub use log::witnessing::cosigned::LogCheckpoint;
 pub use log::witnessing::threads::WitnessThreads;

@@ -17,9 +17,9 @@ pub type Object = Map<String, Value>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Resource {
-    /// Projects of the organization: list, read and create. Master key.
+    /// Projects of the organization: list, read, create and update (name). Master key.
     Projects,
-    /// Project keys: list, read, create (master key), delete (revoke).
+    /// Project keys: list, read, create and update (name, end and networks; master key), delete (revoke).
     Keys,
     /// Master keys: list, read, create, delete (revoke). Master key.
     MasterKeys,
@@ -56,6 +56,11 @@ impl Resource {
     }
 }
 
+/// The name of one object in a response, of keys too, which have none in the response to `create`.
+fn singular(list: &str) -> &str {
+    list.trim_end_matches('s')
+}
+
 impl Client {
     fn send(
         &self,
@@ -86,9 +91,7 @@ impl Client {
     /// [`Error::Api`] with the status 404 if there is none, [`Error::Network`].
     pub fn read(&self, resource: Resource, id: &str) -> Result<Object, Error> {
         let (path, list, ..) = resource.shape();
-        let response = self.get(&format!("{path}/{}", segment(id)?))?;
-        // Its name is that of the list in the singular, also of keys, which have none in the response to `create`.
-        object(response, list.trim_end_matches('s'))
+        object(self.get(&format!("{path}/{}", segment(id)?))?, singular(list))
     }
 
     /// Makes an object of these members. Retried only if the service has not got the first attempt.
@@ -105,9 +108,9 @@ impl Client {
     /// # Errors
     /// [`Error::Api`], [`Error::Network`].
     pub fn update(&self, resource: Resource, id: &str, members: &Value) -> Result<Object, Error> {
-        let (path, _, _, method) = resource.shape();
+        let (path, list, _, method) = resource.shape();
         let path = format!("{path}/{}", segment(id)?);
-        resource.read(self.send(method, path, Some(members), false)?)
+        object(self.send(method, path, Some(members), false)?, singular(list))
     }
 
     /// Ends an object: revokes a key, deletes a rule, a webhook or a tier.
@@ -198,6 +201,11 @@ impl Client {
     /// [`Error::Api`], [`Error::Network`].
     pub fn usage(&self) -> Result<Object, Error> {
         object(self.get("/usage")?, "usage")
+    }
+
+    /// The tenants that have events, with their numbers, `limit` (1 to 100) on a page.
+    pub fn tenants(&self, limit: u32) -> Pages {
+        Pages::new(self, "/tenants", "tenants", vec![("limit", limit.to_string())])
     }
 
     /// Name and logo of the project's portal.

@@ -110,14 +110,14 @@ pub struct KeyLimits {
     pub networks: Option<Vec<Network>>,
 }
 
-/// A limit of a key that is wider than that of the key which makes it.
+/// A limit of a key that is wider than that of the key which makes or changes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WiderLimit {
     /// `expires_at`.
-    #[error("must not be later than that of the key that makes it")]
+    #[error("must not be later than that of the key that makes or changes it")]
     ExpiresAt,
     /// `networks`.
-    #[error("must be within those of the key that makes it")]
+    #[error("must be within those of the key that makes or changes it")]
     Networks,
 }
 
@@ -167,6 +167,21 @@ impl KeyLimits {
             networks,
             ..self
         })
+    }
+
+    /// Fails unless a key with these limits is used from no other networks and for no longer than one with the limits `outer`.
+    ///
+    /// # Errors
+    /// [`WiderLimit`] names the limit that is wider.
+    pub fn check_within(&self, outer: &Self) -> Result<(), WiderLimit> {
+        let within = self.clone().within(outer)?;
+        if within.expires_at != self.expires_at {
+            return Err(WiderLimit::ExpiresAt);
+        }
+        match within.networks == self.networks {
+            true => Ok(()),
+            false => Err(WiderLimit::Networks),
+        }
     }
 
     /// Whether the key has expired.

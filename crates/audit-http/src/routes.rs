@@ -20,6 +20,7 @@ mod redaction;
 mod redaction_trial;
 mod streams;
 mod summary;
+mod tenants;
 mod usage;
 mod viewer_tiers;
 mod viewer_tokens;
@@ -98,9 +99,11 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/log/key/rotations" => log::rotations),
     endpoint!(GET "/api/v1/log/completeness" => log::completeness),
     endpoint!(GET "/api/v1/log/tenants" => log::tenants),
+    endpoint!(GET "/api/v1/tenants" => tenants::list),
     endpoint!(POST "/api/v1/keys" => keys::create),
     endpoint!(GET "/api/v1/keys" => keys::list),
     endpoint!(GET "/api/v1/keys/{id}" => keys::get),
+    endpoint!(PATCH "/api/v1/keys/{id}" => keys::change),
     endpoint!(DELETE "/api/v1/keys/{id}" => keys::revoke),
     endpoint!(POST "/api/v1/keys/{id}/rotate" => keys::rotate),
     endpoint!(POST "/api/v1/master-keys" => master_keys::create),
@@ -111,6 +114,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST "/api/v1/projects" => projects::create),
     endpoint!(GET "/api/v1/projects" => projects::list),
     endpoint!(GET "/api/v1/projects/{id}" => projects::get),
+    endpoint!(PATCH "/api/v1/projects/{id}" => projects::change),
     endpoint!(GET "/api/v1/usage" => usage::get),
     endpoint!(GET "/api/v1/redaction/rules" => redaction::list),
     endpoint!(POST "/api/v1/redaction/rules" => redaction::create),

@@ -250,11 +250,11 @@ impl Reader<'_> {
         Ok(logs)
     }
 
-    /// The logs of a ledger behind the position of `after`, in order, `limit` at most.
+    /// The logs of a ledger behind the bucket and slot of `after`, in order, `limit` at most.
     pub fn tenant_logs_after(
         &mut self,
         ledger_id: LedgerId,
-        after: Option<&StoredTenantLog>,
+        after: Option<(i64, i64)>,
         limit: i64,
     ) -> Result<Vec<StoredTenantLog>> {
         let mut query = tenant_logs::table
@@ -263,11 +263,9 @@ impl Reader<'_> {
             .limit(limit)
             .select(LOG_COLUMNS)
             .into_boxed();
-        if let Some(after) = after {
-            let in_bucket = tenant_logs::bucket
-                .eq(after.bucket)
-                .and(tenant_logs::slot.gt(after.slot));
-            query = query.filter(tenant_logs::bucket.gt(after.bucket).or(in_bucket));
+        if let Some((bucket, slot)) = after {
+            let in_bucket = tenant_logs::bucket.eq(bucket).and(tenant_logs::slot.gt(slot));
+            query = query.filter(tenant_logs::bucket.gt(bucket).or(in_bucket));
         }
         let rows: Vec<LogRow> = query.load(self.session())?;
         Ok(rows.into_iter().map(read_log).collect())

@@ -241,7 +241,7 @@ fn a_key_is_no_wider_than_the_master_key_that_makes_it(database: DatabaseKind) {
         let refused = make(wider).expect_invalid(&["networks"]);
         assert_eq!(
             refused.message_on("networks"),
-            "must be within those of the key that makes it"
+            "must be within those of the key that makes or changes it"
         );
         make(json!({"expires_at": now_plus(2 * DAY)})).expect_invalid(&["expires_at"]);
     }

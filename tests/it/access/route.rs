@@ -140,7 +140,7 @@ impl Route {
         let path = self.path.strip_prefix("/api/v1/").unwrap_or(self.path);
         Some(match (self.method, path.split('/').next().unwrap_or(path)) {
             ("POST", "events") => "events:write",
-            (_, "events" | "log" | "usage") | ("GET", "portal") => "events:read",
+            (_, "events" | "log" | "tenants" | "usage") | ("GET", "portal") => "events:read",
             (_, "alerts") => "alerts",
             (_, "viewer-tokens") => "viewer-tokens",
             (

@@ -89,6 +89,7 @@ pub(crate) const ROUTES: &[Route] = &[
         ..both(READ, "/api/v1/log/completeness", 200)
     },
     both(READ, "/api/v1/log/tenants", 200),
+    both(READ, "/api/v1/tenants", 200),
     Route {
         query: "?from=0&to=0",
         ..both(READ, "/api/v1/log/consistency", 200)
@@ -116,6 +117,15 @@ pub(crate) const ROUTES: &[Route] = &[
         target: Target::Key,
         strangers_project: NotFound,
         ..both(READ, "/api/v1/keys/:id", 200)
+    },
+    Route {
+        target: Target::Key,
+        body: Some(|_| json!({"name": unique_name()})),
+        ..master(
+            patch(As("audit.api_key.updated", Object)),
+            "/api/v1/keys/:id",
+            200,
+        )
     },
     Route {
         target: Target::Key,
@@ -220,6 +230,16 @@ pub(crate) const ROUTES: &[Route] = &[
         target: Target::Project,
         strangers_master: NotFound,
         ..organization(READ, "/api/v1/projects/:id", 200)
+    },
+    Route {
+        target: Target::Project,
+        body: Some(|_| json!({"name": unique_name()})),
+        strangers_master: NotFound,
+        ..organization(
+            patch(As("audit.project.updated", Object)),
+            "/api/v1/projects/:id",
+            200,
+        )
     },
     both(READ, "/api/v1/usage", 200),
     Route {

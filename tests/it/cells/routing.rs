@@ -44,6 +44,31 @@ fn a_project_has_its_events_in_its_cell_and_nowhere_else() {
 }
 
 #[test]
+fn a_project_and_a_key_are_changed_in_their_cell_and_in_the_lists() {
+    let Some(deployment) = Cells::create() else {
+        return;
+    };
+    for cell in ["home", "near", "far"] {
+        let organization = deployment.organization_in(cell);
+        // The server that has not seen the organization yet.
+        let master = organization.on(&deployment.servers[1]).master();
+        let path = format!("/projects/{}", organization.project_id);
+        let renamed = master.patch(&path).json(json!({"name": cell})).send();
+        let renamed = renamed.expect_status(200)["project"].clone();
+        assert_eq!(renamed["name"], *cell);
+        let listed = organization.master().get("/projects").send().list("projects");
+        assert_eq!(listed, [renamed], "{cell}");
+        let key = &organization.master().get("/keys").send().list("keys")[0];
+        let path = format!("/keys/{}", key["id"].as_str().expect("an id"));
+        let limits = json!({"name": cell, "networks": ["192.0.2.0/24"]});
+        let changed = master.patch(&path).json(limits).send().expect_status(200);
+        assert_eq!(changed["key"]["name"], *cell);
+        let refused = organization.project().get("/events").send();
+        refused.expect_error(403, "forbidden");
+    }
+}
+
+#[test]
 fn projects_and_keys_of_an_organization_are_listed_over_all_cells() {
     let Some(deployment) = Cells::create() else {
         return;

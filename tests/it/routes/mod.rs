@@ -1,9 +1,11 @@
 mod alerts;
 mod events;
+mod key_changes;
 mod keys;
 mod portal;
 mod projects;
 mod redaction;
+mod tenants;
 mod usage;
 mod viewer_tiers;
 mod viewer_tokens;

@@ -1,12 +1,13 @@
 //! Projects, and the ways in which a master key selects one.
 
-use audit_tests::{DatabaseKind, Organization, event, on_both_databases};
+use audit_tests::{Client, DatabaseKind, Organization, event, merge, on_both_databases};
 use serde_json::{Value, json};
 
 on_both_databases! {
     a_new_organization_has_the_project_default,
     a_created_project_is_listed_and_works,
-    every_fault_of_a_new_project_is_named,
+    a_renamed_project_works_as_before,
+    every_fault_of_a_project_is_named,
     the_only_project_is_meant_when_none_is_named,
     with_several_projects_a_master_key_must_name_one,
     a_project_of_another_organization_is_not_found,
@@ -66,23 +67,50 @@ fn a_created_project_is_listed_and_works(database: DatabaseKind) {
     key.post("/viewer-tokens").json(body).send().expect_status(201);
 }
 
-fn every_fault_of_a_new_project_is_named(database: DatabaseKind) {
+fn a_renamed_project_works_as_before(database: DatabaseKind) {
     let organization = Organization::fresh(database);
-    let post = |body: Value| organization.master().post("/projects").json(body).send();
-    assert_eq!(
-        post(json!({})).expect_invalid(&["name"]).message_on("name"),
-        "Required"
-    );
-    for name in [
-        json!(""),
-        json!(5),
-        json!(null),
-        json!("x".repeat(101)),
-        json!("a\0b"),
-    ] {
-        post(json!({"name": name})).expect_invalid(&["name"]);
+    let (master, project) = (organization.master(), organization.project());
+    let first = project.store(event());
+    let path = format!("/projects/{}", organization.project_id);
+    let before = master.one(&path, "project");
+    let rename = |client: &Client| client.patch(&path).json(json!({"name": "Küche"})).send();
+    let response = rename(&master).expect_status(200);
+    assert_eq!(response["project"], merge(before, json!({"name": "Küche"})));
+    let listed = master.get("/projects").send().expect_status(200).list("projects");
+    assert_eq!(listed, [response["project"].clone()]);
+    let second = project.store(event());
+    assert_eq!(project.find_ids(&[]), [second, first]);
+    assert_eq!(rename(&master).expect_status(200)["project"], listed[0]);
+    rename(&project).expect_error(403, "forbidden");
+    rename(&Organization::fresh(database).master()).expect_error(404, "not_found");
+    let unknown = master.patch("/projects/67e55044-10b1-426f-9247-bb680e5fe0c8");
+    unknown
+        .json(json!({"name": "x"}))
+        .send()
+        .expect_error(404, "not_found");
+}
+
+fn every_fault_of_a_project_is_named(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let master = organization.master();
+    let path = format!("/api/v1/projects/{}", organization.project_id);
+    for (method, path) in [("POST", "/api/v1/projects"), ("PATCH", path.as_str())] {
+        let send = |body: Value| master.request(method, path).json(body).send();
+        assert_eq!(
+            send(json!({})).expect_invalid(&["name"]).message_on("name"),
+            "Required"
+        );
+        for name in [
+            json!(""),
+            json!(5),
+            json!(null),
+            json!("x".repeat(101)),
+            json!("a\0b"),
+        ] {
+            send(json!({"name": name})).expect_invalid(&["name"]);
+        }
+        send(json!({"name": "x", "colour": "red"})).expect_invalid(&["colour"]);
     }
-    post(json!({"name": "x", "colour": "red"})).expect_invalid(&["colour"]);
 }
 
 fn the_only_project_is_meant_when_none_is_named(database: DatabaseKind) {

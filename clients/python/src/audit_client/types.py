@@ -351,6 +351,17 @@ class Project(TypedDict):
     created_at: str
 
 
+class Tenant(TypedDict):
+    tenant_id: str
+    event_count: int
+
+
+class TenantPage(TypedDict):
+    tenants: List[Tenant]
+    cursor: Optional[str]
+    has_more: bool
+
+
 class _RedactionRuleRequired(TypedDict):
     id: str
     type: Literal["builtin", "pattern", "field_redact"]

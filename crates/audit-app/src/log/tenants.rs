@@ -7,6 +7,7 @@
 mod batch;
 pub(crate) mod behind;
 mod growth;
+pub(crate) mod listed;
 mod notes;
 pub(super) mod progress;
 mod proofs;

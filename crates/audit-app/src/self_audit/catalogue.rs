@@ -18,6 +18,8 @@ audit_domain::words! {
     pub enum ServiceAction {
         /// A project key was created.
         ApiKeyCreated = "audit.api_key.created",
+        /// Name, end or networks of a project key were changed.
+        ApiKeyUpdated = "audit.api_key.updated",
         /// A project key was replaced by another one.
         ApiKeyRotated = "audit.api_key.rotated",
         /// A project key was revoked.
@@ -30,6 +32,8 @@ audit_domain::words! {
         MasterKeyRevoked = "audit.master_key.revoked",
         /// A project was created.
         ProjectCreated = "audit.project.created",
+        /// A project was renamed.
+        ProjectUpdated = "audit.project.updated",
         /// The plan of an organization was changed.
         PlanUpdated = "audit.plan.updated",
         /// A custom redaction rule was created.
@@ -80,6 +84,7 @@ impl ServiceAction {
     pub const fn category(self) -> Category {
         match self {
             Self::ApiKeyCreated
+            | Self::ApiKeyUpdated
             | Self::ApiKeyRotated
             | Self::ApiKeyRevoked
             | Self::MasterKeyCreated
@@ -97,6 +102,7 @@ impl ServiceAction {
             | Self::SelfAuditEnabled
             | Self::SelfAuditDisabled => Category::Security,
             Self::ProjectCreated
+            | Self::ProjectUpdated
             | Self::PlanUpdated
             | Self::PortalUpdated
             | Self::AlertRuleCreated
@@ -117,10 +123,12 @@ impl ServiceAction {
                 true
             }
             Self::ApiKeyCreated
+            | Self::ApiKeyUpdated
             | Self::ApiKeyRotated
             | Self::MasterKeyCreated
             | Self::MasterKeyRotated
             | Self::ProjectCreated
+            | Self::ProjectUpdated
             | Self::PlanUpdated
             | Self::RedactionRuleCreated
             | Self::RedactionRuleUpdated
@@ -228,6 +236,17 @@ impl ServiceEvent {
         Self::of_key(actions, key).to(settings::of_key(key))
     }
 
+    pub(crate) fn key_updated(before: &Key, after: &Key) -> Self {
+        Self::new(
+            ServiceAction::ApiKeyUpdated,
+            "api_key",
+            after.id,
+            Some(&after.name),
+        )
+        .changing(settings::of_key(before))
+        .to(settings::of_key(after))
+    }
+
     pub(crate) fn key_revoked(key: &Key) -> Self {
         let actions = [ServiceAction::ApiKeyRevoked, ServiceAction::MasterKeyRevoked];
         let status = |status: &str| Settings::from([("status", json!(status))]);
@@ -255,6 +274,18 @@ impl ServiceEvent {
             project.id,
             Some(&project.name),
         )
+    }
+
+    pub(crate) fn project_updated(before: &Project, after: &Project) -> Self {
+        let name = |project: &Project| Settings::from([("name", json!(project.name))]);
+        Self::new(
+            ServiceAction::ProjectUpdated,
+            "project",
+            after.id,
+            Some(&after.name),
+        )
+        .changing(name(before))
+        .to(name(after))
     }
 
     pub(crate) fn plan_updated(before: &Organization, after: Plan) -> Self {

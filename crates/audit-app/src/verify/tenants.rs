@@ -69,9 +69,7 @@ impl Walk<'_, '_> {
     fn check_logs(&mut self, walked: &TenantWalk, key: &TenantMapKey) -> Result<()> {
         let (mut after, mut count, mut tiles) = (None, 0, 0);
         loop {
-            let page = self
-                .reader
-                .tenant_logs_after(self.ledger_id, after.as_ref(), PAGE_LOGS)?;
+            let page = self.reader.tenant_logs_after(self.ledger_id, after, PAGE_LOGS)?;
             for stored in &page {
                 count += 1;
                 if !self.is_log_of_events(walked, key, stored, &mut tiles)? {
@@ -79,8 +77,8 @@ impl Walk<'_, '_> {
                     self.findings.add(Finding::log(Problem::TenantLog(tenant_id)));
                 }
             }
-            match page.into_iter().next_back() {
-                Some(last) => after = Some(last),
+            match page.last() {
+                Some(last) => after = Some((last.bucket, last.slot)),
                 None => break,
             }
         }

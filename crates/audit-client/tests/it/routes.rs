@@ -122,13 +122,17 @@ fn resources() -> Vec<(Resource, Vec<Value>, Option<Value>)> {
     let mut tier_change = tier.clone();
     tier_change.as_object_mut().expect("an object").remove("name");
     vec![
-        (Resource::Projects, vec![json!({"name": "n"})], None),
+        (
+            Resource::Projects,
+            vec![json!({"name": "n"})],
+            Some(json!({"name": "n"})),
+        ),
         (
             Resource::Keys,
             vec![with(
                 json!({"project_id": "p", "type": "project", "environment": "live"}),
             )],
-            None,
+            Some(json!({"name": "n", "expires_at": "2027-01-01T00:00:00Z", "networks": null})),
         ),
         (Resource::MasterKeys, vec![with(json!({}))], None),
         (Resource::RedactionRules, vec![pattern, fields], Some(rule_change)),
@@ -161,6 +165,7 @@ fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
     client.retry_delivery("id")?;
     client.test_redaction(&json!({}))?;
     client.usage()?;
+    assert!(all(client.tenants(10)).len() > 1, "tenants of two pages");
     client.portal()?;
     client.update_portal(&json!({"name": "n", "logo": null}))?;
     let filters = [

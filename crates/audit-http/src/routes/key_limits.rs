@@ -1,7 +1,8 @@
 //! The limits of keys, of projects and master keys alike.
 
 use crate::parameters::read_instant;
-use crate::schema::{AnyTime, Time, Word};
+use crate::schema::{AnyTime, Nullable, Time, Word};
+use audit_app::KeyChange;
 use audit_domain::{Fields, KeyLimits, KeyScope, Network};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,6 +20,22 @@ pub(super) struct LimitsInput {
     /// Networks such as `10.0.0.0/8`, or addresses, from which the key may be used. By default all.
     #[schemars(length(min = 1, max = KeyLimits::NETWORKS_MAX), extend("x-additive" = true))]
     networks: Option<Vec<String>>,
+}
+
+/// Networks of a key.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct NetworkList(#[schemars(length(min = 1, max = KeyLimits::NETWORKS_MAX))] Vec<String>);
+
+/// What can be changed of the limits of a key.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct LimitsChangeInput {
+    /// When the key expires; `null` for never.
+    expires_at: Option<Nullable<AnyTime>>,
+    /// Networks such as `10.0.0.0/8`, or addresses, from which the key may be used; `null` for everywhere.
+    networks: Option<Nullable<NetworkList>>,
 }
 
 /// The limits of a key.
@@ -54,10 +71,30 @@ pub(super) fn read_limits(fields: &mut Fields<'_>) -> KeyLimits {
     let expires_at = read_instant(fields, "expires_at");
     // An empty list would limit nothing or everything, depending on who reads it.
     let scopes = fields.optional_filled_list::<KeyScope>("scopes", KeyScope::ALL.len());
-    let networks = fields.optional_filled_list::<Network>("networks", KeyLimits::NETWORKS_MAX);
     KeyLimits {
         expires_at,
         scopes: scopes.map(FromIterator::from_iter),
+        networks: read_networks(fields),
+    }
+}
+
+fn read_networks(fields: &mut Fields<'_>) -> Option<Vec<Network>> {
+    fields.optional_filled_list("networks", KeyLimits::NETWORKS_MAX)
+}
+
+/// A change of the limits of a key, without its name.
+pub(super) fn read_limits_change(fields: &mut Fields<'_>) -> KeyChange {
+    let expires_at = match fields.take_null("expires_at") {
+        true => Some(None),
+        false => read_instant(fields, "expires_at").map(Some),
+    };
+    let networks = match fields.take_null("networks") {
+        true => Some(None),
+        false => read_networks(fields).map(Some),
+    };
+    KeyChange {
+        name: None,
+        expires_at,
         networks,
     }
 }

@@ -1,13 +1,13 @@
 //! `/api/v1/keys`.
 
-use super::key_limits::{LimitsBody, LimitsInput, read_limits};
+use super::key_limits::{LimitsBody, LimitsChangeInput, LimitsInput, read_limits, read_limits_change};
 use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters, Parameters, ProjectParameters};
 use crate::reply::{Created, Reply};
 use crate::schema::{NameText, Time, True, Uuid, Word, absent_not_null};
 use actix_web::web;
-use audit_app::{AppError, KEY_OVERLAP_MAX, Key, KeyManager, NewKey};
+use audit_app::{AppError, KEY_OVERLAP_MAX, Key, KeyChange, KeyManager, NewKey};
 use audit_auth::{Keys, Master, Principal};
 use audit_domain::{Environment, Fields, KeyId, KeyLimits, Name, ProjectId};
 use schemars::JsonSchema;
@@ -32,6 +32,17 @@ pub(super) struct NewKeyInput {
     environment: Option<Word<Environment>>,
     #[serde(flatten)]
     limits: LimitsInput,
+}
+
+/// What is changed of a key. Absent fields keep their values.
+#[derive(JsonSchema)]
+#[schemars(rename = "KeyChange", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct KeyChangeInput {
+    /// For people; need not be unique.
+    name: Option<NameText>,
+    #[serde(flatten)]
+    limits: LimitsChangeInput,
 }
 
 /// How long the old key stays valid.
@@ -201,6 +212,17 @@ impl Fielded for NewKeyInput {
     }
 }
 
+impl Fielded for KeyChangeInput {
+    type Read = KeyChange;
+
+    fn read(fields: &mut Fields<'_>) -> Option<KeyChange> {
+        Some(KeyChange {
+            name: fields.optional_parsed::<Name>("name"),
+            ..read_limits_change(fields)
+        })
+    }
+}
+
 /// Makes a project key.
 pub(super) async fn create(
     caller: Caller<Master>,
@@ -247,6 +269,23 @@ pub(super) async fn get(
         .run_at_home(move |service, principal| service.key(&principal, selection.project_id, id))
         .await?;
     let key = KeyBody::of(key).ok_or(AppError::NotFound("key"))?;
+    Ok(Reply::ok(OneKeyBody { key }))
+}
+
+/// Changes a project key.
+pub(super) async fn change(
+    caller: Caller<Master>,
+    parameters: ProjectParameters,
+    id: web::Path<String>,
+    body: JsonBody<KeyChangeInput>,
+) -> Result<Reply<OneKeyBody>, ApiError> {
+    parameters.read()?;
+    let change = body.read(caller.room()).await?;
+    let id = id_in(&id)?;
+    let key = caller.run_at_home(move |service, master| {
+        service.change_key(KeyManager::Holder(&Principal::Master(master)), id, change)
+    });
+    let key = KeyBody::of(key.await?).ok_or(AppError::NotFound("key"))?;
     Ok(Reply::ok(OneKeyBody { key }))
 }
 
@@ -355,6 +394,36 @@ pub(super) mod about {
             )],
             is_additive: true,
             ..About::new("get_key", Tag::Keys, "Read one project key")
+        }
+    }
+
+    pub(crate) fn change() -> About {
+        About {
+            description: "Takes effect immediately, on every node. A limit can always be narrowed. A key that a change \
+                          makes wider must be no wider than the master key that changes it: used from no other \
+                          networks, and for no longer. A key that is revoked or has expired cannot be changed (409); \
+                          scopes and environment of a key never change.",
+            path: Some(path("The id of the key.")),
+            requests: &[
+                Sample(
+                    "example",
+                    r#"{"name": "ci", "expires_at": "2027-01-15T00:00:00Z", "networks": ["10.0.0.0/8"]}"#,
+                ),
+                Sample("unlimited", r#"{"expires_at": null, "networks": null}"#),
+            ],
+            outcome: "The changed key, without its text.",
+            responses: &[Sample(
+                "example",
+                r#"{"key": {
+                    "id": "fb564014-b5c8-4473-b4a9-6d488ed16ad3", "prefix": "pk_test_10EB", "type": "project",
+                    "name": "ci", "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "environment": "test",
+                    "lastUsedAt": null, "lastUsedFrom": null, "createdAt": "2026-01-15T10:30:00.862Z", "revokedAt": null,
+                    "expiresAt": "2027-01-15T00:00:00.000Z", "scopes": ["events:write"], "networks": ["10.0.0.0/8"]
+                }}"#,
+            )],
+            errors: &[ErrorCode::Conflict],
+            is_additive: true,
+            ..About::new("update_key", Tag::Keys, "Change a project key")
         }
     }
 

@@ -21,6 +21,23 @@ pub(super) struct NewProjectInput {
     name: NameText,
 }
 
+/// What is changed of a project. Absent fields keep their values.
+#[derive(JsonSchema)]
+#[schemars(rename = "ProjectChange")]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct ProjectChangeInput {
+    /// For people; need not be unique.
+    name: NameText,
+}
+
+impl Fielded for ProjectChangeInput {
+    type Read = Name;
+
+    fn read(fields: &mut Fields<'_>) -> Option<Name> {
+        fields.required_parsed("name")
+    }
+}
+
 impl Fielded for NewProjectInput {
     type Read = Name;
 
@@ -102,11 +119,31 @@ pub(super) async fn get(
     id: web::Path<String>,
 ) -> Result<Reply<OneProjectBody>, ApiError> {
     parameters.refuse()?;
-    let id: ProjectId = id.parse().map_err(|_| AppError::NotFound("project"))?;
+    let id = id_in(&id)?;
     let project = caller.run_at_home(move |service, master| service.project(&master, id));
     Ok(Reply::ok(OneProjectBody {
         project: project.await?.into(),
     }))
+}
+
+/// Renames a project.
+pub(super) async fn change(
+    caller: Caller<Master>,
+    parameters: NoParameters,
+    id: web::Path<String>,
+    body: JsonBody<ProjectChangeInput>,
+) -> Result<Reply<OneProjectBody>, ApiError> {
+    parameters.refuse()?;
+    let name = body.read(caller.room()).await?;
+    let id = id_in(&id)?;
+    let project = caller.run_at_home(move |service, master| service.rename_project(&master, id, &name));
+    Ok(Reply::ok(OneProjectBody {
+        project: project.await?.into(),
+    }))
+}
+
+fn id_in(path: &str) -> Result<ProjectId, AppError> {
+    path.parse().map_err(|_| AppError::NotFound("project"))
 }
 
 /// The documentation of the endpoints, by the names of their handlers.
@@ -123,7 +160,7 @@ pub(super) mod about {
         About {
             description: "The project starts with the built-in redaction and alert rules and the three initial \
                           viewer tiers, and without keys. At most 1,000 of an organization (403). Projects cannot be \
-                          renamed or deleted.",
+                          deleted.",
             requests: &[Sample("example", r#"{"name": "billing"}"#)],
             outcome: "The project.",
             responses: &[Sample("example", PROJECT)],
@@ -150,16 +187,33 @@ pub(super) mod about {
     pub(crate) fn get() -> About {
         About {
             description: "One of the organization.",
-            path: Some(PathParameter {
-                description: "The id of the project.",
-                schema: |generator| generator.subschema_for::<Uuid>(),
-                example: "5b867afb-5c40-4553-9a5d-adba77d1c5ac",
-                refusal: ErrorCode::NotFound,
-            }),
+            path: id(),
             outcome: "The project.",
             responses: &[Sample("example", PROJECT)],
             is_additive: true,
             ..About::new("get_project", Tag::Projects, "Read one project")
         }
+    }
+
+    pub(crate) fn change() -> About {
+        About {
+            description: "Renames the project. The name is for people: keys, log and events of the project stay as they \
+                          are.",
+            path: id(),
+            requests: &[Sample("example", r#"{"name": "billing"}"#)],
+            outcome: "The changed project.",
+            responses: &[Sample("example", PROJECT)],
+            is_additive: true,
+            ..About::new("update_project", Tag::Projects, "Rename a project")
+        }
+    }
+
+    fn id() -> Option<PathParameter> {
+        Some(PathParameter {
+            description: "The id of the project.",
+            schema: |generator| generator.subschema_for::<Uuid>(),
+            example: "5b867afb-5c40-4553-9a5d-adba77d1c5ac",
+            refusal: ErrorCode::NotFound,
+        })
     }
 }

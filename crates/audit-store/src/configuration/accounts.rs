@@ -143,6 +143,19 @@ impl Configurator<'_, OrganizationId> {
         )
     }
 
+    /// Renames a project of another cell in the list of projects.
+    pub fn rename_project_of_cell(&mut self, id: ProjectId, name: &str) -> Result<()> {
+        let organization_id = self.owner().to_string();
+        let row = projects::table
+            .find(id.to_string())
+            .filter(projects::organization_id.eq(organization_id));
+        // Only the cell of the project caches its name.
+        diesel::update(row)
+            .set(projects::name.eq(name))
+            .execute(self.uncached_session())?;
+        Ok(())
+    }
+
     /// Changes the organization's plan; `false` when there is no such organization.
     pub fn set_plan(&mut self, plan: Plan) -> Result<bool> {
         let id = self.owner().to_string();
@@ -156,6 +169,21 @@ impl Configurator<'_, OrganizationId> {
             self.release_deliveries();
         }
         Ok(is_found)
+    }
+}
+
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "all fail only when the database cannot be written"
+)]
+impl Configurator<'_, ProjectId> {
+    /// Renames the project.
+    pub fn rename_project(&mut self, name: &str) -> Result<()> {
+        let row = projects::table.find(self.owner().to_string());
+        diesel::update(row)
+            .set(projects::name.eq(name))
+            .execute(self.session()?)?;
+        Ok(())
     }
 }
 

@@ -246,6 +246,20 @@ impl Configurator<'_, ProjectId> {
         })
     }
 
+    /// Writes name, end and networks of a key; `false` when the project has no such key that is not revoked.
+    pub fn update_key(&mut self, key: &Key) -> Result<bool> {
+        let active = api_keys::table
+            .find(key.id.to_string())
+            .filter(api_keys::project_id.eq(self.owner().to_string()))
+            .filter(api_keys::revoked_at.is_null());
+        let settings = (
+            api_keys::name.eq(&key.name),
+            api_keys::expires_at.eq(key.limits.expires_at.map(Timestamp::as_micros)),
+            api_keys::networks.eq(key.limits.networks.as_deref().map(write_list)),
+        );
+        self.change_if_found(|session| Ok(diesel::update(active).set(settings).execute(session)? > 0))
+    }
+
     /// Ends a key at this time, unless it ends earlier or is revoked.
     pub fn end_key(&mut self, id: KeyId, at: Timestamp) -> Result<()> {
         let key = api_keys::table

@@ -1,6 +1,6 @@
 """Projects, keys, redaction rules, viewers and streams."""
 
-from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Union, cast
+from typing import Any, AsyncIterator, Dict, List, Literal, Mapping, Optional, Sequence, Union, cast
 
 from .._transport import AsyncTransport
 from .._wire import Null, call, json_of, segment
@@ -16,6 +16,8 @@ from ..types import (
     RedactionTest,
     Scope,
     StreamInfo,
+    Tenant,
+    TenantPage,
     TierRoute,
     Time,
     Usage,
@@ -43,6 +45,23 @@ class AsyncProjects:
         """A project without keys."""
         request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
         return cast(Project, (await self._transport.send(request, json_of))["project"])
+
+    async def update(self, project_id: str, *, name: str) -> Project:
+        """Renames a project."""
+        request = call("PATCH", f"/projects/{segment(project_id)}", body={"name": name})
+        return cast(Project, (await self._transport.send(request, json_of))["project"])
+
+    async def tenants(self, *, limit: Optional[int] = None) -> AsyncIterator[Tenant]:
+        """The tenants that have events, with their numbers, page by page. ``limit`` is the size of a page (1 to 100)."""
+        cursor: Optional[str] = None
+        while True:
+            request = call("GET", "/tenants", {"limit": limit, "cursor": cursor}, in_environment=True)
+            page = cast(TenantPage, await self._transport.send(request, json_of))
+            for tenant in page["tenants"]:
+                yield tenant
+            cursor = page["cursor"]
+            if cursor is None:
+                return
 
     async def usage(self) -> Usage:
         """The plan of the organization, and how much the project has of what is limited."""
@@ -84,6 +103,19 @@ class AsyncKeys:
             "networks": networks,
         }
         return cast(CreatedKey, await self._transport.send(call("POST", "/keys", body=body, is_idempotent=False), json_of))
+
+    async def update(
+        self,
+        key_id: str,
+        *,
+        name: Optional[str] = None,
+        expires_at: Union[Time, Null, None] = None,
+        networks: Union[Sequence[str], Null, None] = None,
+    ) -> KeyInfo:
+        """Changes what is given; ``NULL`` lifts a limit, as far as the master key is not limited itself."""
+        body = {"name": name, "expires_at": expires_at, "networks": networks}
+        request = call("PATCH", f"/keys/{segment(key_id)}", body=body)
+        return cast(KeyInfo, (await self._transport.send(request, json_of))["key"])
 
     async def rotate(self, key_id: str, *, overlap_seconds: int) -> CreatedKey:
         """A successor with the same limits; the old key ends after ``overlap_seconds``. 0 for a leaked key."""

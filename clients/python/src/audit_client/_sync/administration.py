@@ -1,7 +1,7 @@
 # Generated from audit_client/_async by tools/unasync.py. Change that file.
 """Projects, keys, redaction rules, viewers and streams."""
 
-from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence, Union, cast
+from typing import Any, Iterator, Dict, List, Literal, Mapping, Optional, Sequence, Union, cast
 
 from .._transport import Transport
 from .._wire import Null, call, json_of, segment
@@ -17,6 +17,8 @@ from ..types import (
     RedactionTest,
     Scope,
     StreamInfo,
+    Tenant,
+    TenantPage,
     TierRoute,
     Time,
     Usage,
@@ -44,6 +46,23 @@ class Projects:
         """A project without keys."""
         request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
         return cast(Project, (self._transport.send(request, json_of))["project"])
+
+    def update(self, project_id: str, *, name: str) -> Project:
+        """Renames a project."""
+        request = call("PATCH", f"/projects/{segment(project_id)}", body={"name": name})
+        return cast(Project, (self._transport.send(request, json_of))["project"])
+
+    def tenants(self, *, limit: Optional[int] = None) -> Iterator[Tenant]:
+        """The tenants that have events, with their numbers, page by page. ``limit`` is the size of a page (1 to 100)."""
+        cursor: Optional[str] = None
+        while True:
+            request = call("GET", "/tenants", {"limit": limit, "cursor": cursor}, in_environment=True)
+            page = cast(TenantPage, self._transport.send(request, json_of))
+            for tenant in page["tenants"]:
+                yield tenant
+            cursor = page["cursor"]
+            if cursor is None:
+                return
 
     def usage(self) -> Usage:
         """The plan of the organization, and how much the project has of what is limited."""
@@ -85,6 +104,19 @@ class Keys:
             "networks": networks,
         }
         return cast(CreatedKey, self._transport.send(call("POST", "/keys", body=body, is_idempotent=False), json_of))
+
+    def update(
+        self,
+        key_id: str,
+        *,
+        name: Optional[str] = None,
+        expires_at: Union[Time, Null, None] = None,
+        networks: Union[Sequence[str], Null, None] = None,
+    ) -> KeyInfo:
+        """Changes what is given; ``NULL`` lifts a limit, as far as the master key is not limited itself."""
+        body = {"name": name, "expires_at": expires_at, "networks": networks}
+        request = call("PATCH", f"/keys/{segment(key_id)}", body=body)
+        return cast(KeyInfo, (self._transport.send(request, json_of))["key"])
 
     def rotate(self, key_id: str, *, overlap_seconds: int) -> CreatedKey:
         """A successor with the same limits; the old key ends after ``overlap_seconds``. 0 for a leaked key."""
