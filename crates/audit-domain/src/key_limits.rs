@@ -275,6 +275,27 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_another_key_has_must_not_be_missing() {
+        let limits = |end: Option<i64>, texts: &[&str]| KeyLimits {
+            expires_at: end.map(Timestamp::from_micros),
+            networks: networks(texts).networks.filter(|networks| !networks.is_empty()),
+            scopes: None,
+        };
+        let outer = limits(Some(5), &["10.0.0.0/8"]);
+        for (inner, outcome) in [
+            (outer.clone(), Ok(())),
+            (limits(Some(4), &["10.1.0.0/16"]), Ok(())),
+            (limits(None, &["10.1.0.0/16"]), Err(WiderLimit::ExpiresAt)),
+            (limits(Some(6), &["10.1.0.0/16"]), Err(WiderLimit::ExpiresAt)),
+            (limits(Some(4), &[]), Err(WiderLimit::Networks)),
+            (limits(Some(4), &["192.0.2.7"]), Err(WiderLimit::Networks)),
+        ] {
+            assert_eq!(inner.check_within(&outer), outcome, "{inner:?}");
+            assert_eq!(inner.check_within(&KeyLimits::default()), Ok(()), "{inner:?}");
+        }
+    }
+
+    #[test]
     fn a_key_is_valid_before_its_end() {
         let end = Timestamp::from_micros(5);
         let limits = KeyLimits {

@@ -105,7 +105,7 @@ const OTHER_URL: &str = "https://b.example/";
 
 /// The methods of the configurators, in an order in which each finds the rows it needs: the call, whether it draws another
 /// version, and the step.
-const STEPS: [(&str, bool, Step); 38] = [
+const STEPS: [(&str, bool, Step); 43] = [
     (
         "the plan",
         true,
@@ -132,6 +132,11 @@ const STEPS: [(&str, bool, Step); 38] = [
         Step::Project(|c, project_id| c.insert_key(&key(1, Some(project_id)), &[1; 32])),
     ),
     (
+        "change it",
+        true,
+        Step::Project(|c, project_id| c.update_key(&key(1, Some(project_id))).map(drop)),
+    ),
+    (
         "revoke it as a master key",
         false,
         Step::Organization(|c| c.revoke_master_key(key_id(1), NOW).map(drop)),
@@ -145,6 +150,26 @@ const STEPS: [(&str, bool, Step); 38] = [
         "revoke it again",
         false,
         Step::Project(|c, _| c.revoke_key(key_id(1), NOW).map(drop)),
+    ),
+    (
+        "change a revoked key",
+        false,
+        Step::Project(|c, project_id| c.update_key(&key(1, Some(project_id))).map(drop)),
+    ),
+    (
+        "change a master key",
+        false,
+        Step::Project(|c, _| c.update_key(&key(2, None)).map(drop)),
+    ),
+    (
+        "the name of the project",
+        true,
+        Step::Project(|c, _| c.rename_project("renamed")),
+    ),
+    (
+        "the name of a project of another cell",
+        false,
+        Step::Organization(|c| c.rename_project_of_cell(ProjectId::from_random([7; 16]), "renamed")),
     ),
     (
         "revoke an unknown key",
@@ -338,6 +363,7 @@ fn a_setter_of_a_project_changes_no_other_project() {
     let before = version(&store, neighbor);
     Step::Project(|c, neighbor| {
         c.revoke_key(key_id(1), NOW)?;
+        assert!(!c.update_key(&key(1, Some(neighbor)))?);
         assert!(!c.disable_webhook("w", URL.as_bytes())?);
         assert!(!c.delete_webhook("w", NOW)?);
         c.update_webhook(&webhook(neighbor, URL, true), &webhook(neighbor, OTHER_URL, true))
