@@ -39,7 +39,7 @@ pub(crate) fn segment(text: &str) -> Result<&str, Error> {
     }
 }
 
-/// The entries of a list, newest first, page by page as they are asked for. Ends after an error.
+/// The entries of a list, page by page as they are asked for. Ends after an error.
 #[derive(Debug)]
 #[must_use]
 pub struct Pages {
