@@ -7,7 +7,6 @@ mod decided;
 
 use crate::otlp::Exporter;
 use crate::witnesses::witnesses;
-use actix_web::rt::signal::unix::{SignalKind, signal};
 use actix_web::rt::time::timeout;
 use actix_web::{App, web};
 use anchors::{AnchorWorker, Anchors};
@@ -25,7 +24,7 @@ use audit_operations::service::open;
 use audit_store::StoreOptions;
 use audit_transport::listener::{Bound, ListenAddress, SocketFile};
 use audit_transport::tls::{self, Tls, Watching};
-use audit_transport::{Connections, Encryption, Service, Timeouts, wait_for_signal};
+use audit_transport::{Connections, Encryption, EndSignals, Service, Timeouts};
 use audit_web::{FrameAncestors, Pages};
 use cells::CellWorkers;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -217,12 +216,24 @@ pub(crate) fn run(
         .map(|(collector, spans, counts)| Exporter::start(collector, spans, counts, Arc::clone(&state)));
     let exporter = exporter.transpose()?;
     let pages = pages(options)?;
-    let workers = CellWorkers::start(&service, sender)?;
+    let system = actix_web::rt::System::new();
+    // Before the wait for cells: process 1 of a container ignores a signal that it does not handle.
+    let mut signals = system.block_on(async { EndSignals::install() })?;
+    let mut workers = CellWorkers::start(&service, sender)?;
+    let opened = system.block_on(signals.unless_received(workers.wait_until_open()));
+    if opened.is_none() {
+        exit_at_deadline(Arc::clone(&service));
+        workers.stop();
+        service.close();
+        log::info!("stopped before it listened");
+        return Ok(ExitCode::SUCCESS);
+    }
     let anchor_worker = AnchorWorker::start(&service, extras.anchors)?;
     let backup_worker = BackupWorker::start(&service, extras.backups)?;
     warn_of_few_open_files(getrlimit(Resource::Nofile).current);
-    let serving = serve_requests(sockets, options, state, pages, Arc::clone(&service));
-    let outcome = actix_web::rt::System::new().block_on(serving);
+    let serving = serve_requests(sockets, options, state, pages, Arc::clone(&service), signals);
+    let outcome = system.block_on(serving);
+    drop(system);
     // All accepted requests have their responses.
     if let Some(exporter) = exporter {
         exporter.stop();
@@ -292,6 +303,7 @@ async fn serve_requests(
     state: web::Data<HttpState>,
     pages: Option<Pages>,
     service: Arc<AuditLog>,
+    mut signals: EndSignals,
 ) -> std::io::Result<()> {
     let timeouts = Timeouts {
         keep_alive: Duration::from_secs(KEEP_ALIVE_SECONDS),
@@ -299,9 +311,6 @@ async fn serve_requests(
         handshake: Duration::from_secs(HANDSHAKE_SECONDS_MAX),
         shutdown_seconds: SHUTDOWN_SECONDS_MAX,
     };
-    // Before the line "listening on": a reader of that line may send a signal at once.
-    let terminate = signal(SignalKind::terminate())?;
-    let interrupt = signal(SignalKind::interrupt())?;
     let announcement = sockets.announcement();
     let (services, _kept) = services(sockets, options, |surface| {
         let state = state.clone();
@@ -320,17 +329,15 @@ async fn serve_requests(
     let handle = server.handle();
     let drain = Duration::from_secs(options.drain_seconds);
     actix_web::rt::spawn(async move {
-        let (mut terminate, mut interrupt) = (terminate, interrupt);
-        wait_for_signal(&mut terminate, &mut interrupt).await;
+        signals.wait().await;
         if !drain.is_zero() {
             state.drain();
             log::info!(
                 "going on for {} s, with /readyz 503; a second signal ends that",
                 drain.as_secs()
             );
-            let again = wait_for_signal(&mut terminate, &mut interrupt);
             // Ends at the timeout or at a second signal.
-            drop(timeout(drain, again).await);
+            drop(timeout(drain, signals.wait()).await);
         }
         log::info!("completing the accepted requests");
         service.stop_feeds();

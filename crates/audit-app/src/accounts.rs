@@ -151,7 +151,7 @@ impl AuditLog {
             let event = (before.plan != plan).then(|| ServiceEvent::plan_updated(&before, plan));
             Ok(Changed::if_some((), event))
         })?;
-        // A cell that cannot be reached now gets it from `refresh_cells`.
+        // A cell that cannot be reached now gets it from `complete_interrupted_changes`.
         self.complete_organizations(Some(id))
     }
 

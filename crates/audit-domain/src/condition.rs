@@ -37,6 +37,14 @@ impl ValuePattern {
         })
     }
 
+    /// The value, if it is exactly one.
+    pub fn value(&self) -> Option<&str> {
+        match self {
+            Self::Is(value) => Some(value),
+            Self::ActionPrefix(_) => None,
+        }
+    }
+
     /// Whether a value has the pattern.
     pub fn matches(&self, value: &str) -> bool {
         match self {

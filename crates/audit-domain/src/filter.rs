@@ -32,12 +32,15 @@ impl EventFilter {
     /// The values of a facet one of which it demands; `None` if it allows others as well.
     pub fn values(&self, facet: Facet) -> Option<Vec<&str>> {
         let patterns = self.conditions.get(&facet)?.any_of.iter();
-        let values = patterns.map(|pattern| match pattern {
-            ValuePattern::Is(value) => Some(value.as_str()),
-            ValuePattern::ActionPrefix(_) => None,
-        });
-        let values: Option<Vec<&str>> = values.collect();
+        let values: Option<Vec<&str>> = patterns.map(ValuePattern::value).collect();
         values.filter(|values| !values.is_empty())
+    }
+
+    /// The values of a facet that it excludes.
+    pub fn excluded_values(&self, facet: Facet) -> Vec<&str> {
+        let condition = self.conditions.get(&facet).into_iter();
+        let patterns = condition.flat_map(|condition| &condition.none_of);
+        patterns.filter_map(ValuePattern::value).collect()
     }
 
     /// Whether the filter selects the event, of which the reader sees the `visible` facets. This is the definition;

@@ -145,12 +145,10 @@ impl Search {
     /// Whether every word is found among the words of `texts`.
     pub fn matches<'a>(&self, texts: impl Iterator<Item = &'a str>) -> bool {
         let texts: Vec<FoldedText<'a>> = texts.map(FoldedText::new).collect();
-        self.0.iter().all(|wanted| {
-            texts
-                .iter()
-                .flat_map(FoldedText::words)
-                .any(|word| wanted.finds(word))
-        })
+        // Cut once, not once for each word of the search.
+        let words: Vec<Word<'_>> = texts.iter().flat_map(FoldedText::words).collect();
+        let is_found = |wanted: &SearchWord| words.iter().any(|word| wanted.finds(*word));
+        self.0.iter().all(is_found)
     }
 
     /// What an index must have for every text that matches, [`Self::WORDS_MAX`] look-ups at most, of which

@@ -12,5 +12,5 @@ pub mod tls;
 
 pub use patience::{Patience, STALL_SECONDS_MAX};
 pub use server::{Connections, Encryption, Service, Timeouts, start};
-pub use signals::wait_for_signal;
+pub use signals::EndSignals;
 pub use status::TlsStatus;

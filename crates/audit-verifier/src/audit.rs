@@ -246,7 +246,7 @@ fn keep_evidence(options: &AuditOptions, note: &str, failure: Failure) -> Failur
     let mut name = options.state.clone().into_os_string();
     name.push(".refused");
     let path = std::path::PathBuf::from(name);
-    let evidence = match std::fs::write(&path, note) {
+    let evidence = match state::replace(&path, note) {
         Ok(()) => format!("the checkpoint is saved in {}", path.display()),
         Err(error) => format!("the checkpoint cannot be saved in {}: {error}", path.display()),
     };

@@ -9,7 +9,6 @@ use actix_web::dev::Payload;
 use actix_web::error::ErrorRequestTimeout;
 use actix_web::http::StatusCode;
 use actix_web::http::header::ContentType;
-use actix_web::rt::signal::unix::{SignalKind, signal};
 use actix_web::rt::time::timeout;
 use actix_web::{App, Error, FromRequest, HttpRequest, HttpResponse, web};
 use anyhow::Context;
@@ -19,7 +18,7 @@ use audit_cli::small_file;
 use audit_domain::Clock;
 use audit_ledger::{AddCheckpoint, KeyName, KeyRotation, VerifierKey, WitnessError, key_successors};
 use audit_transport::listener::{Bound, ListenAddress};
-use audit_transport::{Connections, Service, Timeouts, wait_for_signal};
+use audit_transport::{Connections, EndSignals, Service, Timeouts};
 use clap::Args;
 use rustix::process::{Resource, getrlimit};
 use state::{Refusal, WitnessState};
@@ -148,8 +147,7 @@ async fn serve(bound: Bound, state: web::Data<WitnessState>) -> std::io::Result<
         handshake: Duration::from_secs(REQUEST_HEAD_SECONDS_MAX),
         shutdown_seconds: SHUTDOWN_SECONDS_MAX,
     };
-    let terminate = signal(SignalKind::terminate())?;
-    let interrupt = signal(SignalKind::interrupt())?;
+    let mut signals = EndSignals::install()?;
     let open_files_max = getrlimit(Resource::Nofile).current;
     let connections = Connections::within(open_files_max, |_| false);
     let service = Service {
@@ -161,8 +159,7 @@ async fn serve(bound: Bound, state: web::Data<WitnessState>) -> std::io::Result<
     let server = audit_transport::start(vec![service], None, timeouts)?;
     let handle = server.handle();
     actix_web::rt::spawn(async move {
-        let (mut terminate, mut interrupt) = (terminate, interrupt);
-        wait_for_signal(&mut terminate, &mut interrupt).await;
+        signals.wait().await;
         handle.stop(true).await;
     });
     {

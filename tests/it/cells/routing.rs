@@ -4,7 +4,9 @@ use super::Cells;
 use audit_tests::process::Exit;
 use audit_tests::{
     Database, DatabaseKind, Deadline, Organization, Server, Stream, claim_token, command_line_on, event,
+    start_command_line, webhook_environment,
 };
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -309,6 +311,29 @@ fn a_server_listens_when_it_has_opened_its_cells() {
         starting.join().expect("it listens")
     });
     near.on(&server).project().store(event());
+}
+
+#[test]
+fn sigterm_ends_a_server_that_waits_for_its_cells() {
+    let Some(deployment) = Cells::create() else {
+        return;
+    };
+    let table = "__diesel_schema_migrations";
+    let lock = format!("LOCK TABLE cell_near.{table} IN ACCESS EXCLUSIVE MODE");
+    let _lock = deployment.database.hold_locks(&lock);
+    let url = deployment.database.url();
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--database-url", url];
+    let mut starting = start_command_line(&serve, &webhook_environment());
+    let waits = format!("pg_locks WHERE NOT granted AND relation = 'cell_near.{table}'::regclass");
+    Deadline::seconds(60).poll("the server opens the cell", || {
+        (deployment.database.count(&waits) > 0).then_some(())
+    });
+    starting.signal(Signal::TERM);
+    // Not by the signal, which process 1 of a container would not have felt.
+    assert_eq!(starting.wait(Deadline::seconds(60)), Exit::Code(0));
+    let log = starting.stderr.text();
+    assert!(log.contains("stopped before it listened"), "{log}");
+    assert_eq!(starting.stdout.text(), "");
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod switching;
 
 use audit_tests::{
     Client, Clock, Database, DatabaseKind, Organization, Receiver, Reply, Server, door_opened, event,
-    event_with, on_both_databases, webhook_environment,
+    event_with, merge, on_both_databases, webhook_environment,
 };
 use serde_json::{Value, json};
 use std::sync::OnceLock;
@@ -94,6 +94,7 @@ on_both_databases! {
     own_events_raise_alerts,
     a_viewer_of_the_tenant_of_own_events_sees_them_and_no_other_viewer_does,
     an_export_by_a_viewer_names_its_token,
+    an_export_names_the_tenants_of_its_request,
     a_webhook_that_its_receiver_disables_is_an_event,
     redaction_rules_hide_names_in_own_events_and_nothing_else,
 }
@@ -360,6 +361,31 @@ fn an_export_by_a_viewer_names_its_token(database: DatabaseKind) {
     );
     assert_eq!(export["context"]["session_id"], tokens[0]["metadata"]["token_id"]);
     assert_eq!(export["context"]["ip_address"], ADDRESS);
+}
+
+fn an_export_names_the_tenants_of_its_request(database: DatabaseKind) {
+    let organization = organization(database);
+    let requests: [(&[(&str, &str)], Value); 5] = [
+        (&[], json!({})),
+        (&[("tenant_id", "b")], json!({"tenant_id": "b"})),
+        (
+            &[("tenant_id", "b"), ("tenant_id", "a")],
+            json!({"tenant_ids": ["a", "b"]}),
+        ),
+        (&[("not_tenant_id", "a")], json!({"not_tenant_ids": ["a"]})),
+        (
+            &[("tenant_id", "b"), ("not_tenant_id", "a"), ("not_tenant_id", "c")],
+            json!({"tenant_id": "b", "not_tenant_ids": ["a", "c"]}),
+        ),
+    ];
+    for (parameters, tenants) in requests {
+        let export = organization.project().get("/events/export").queries(parameters);
+        assert_eq!(export.send_raw().status, 200, "{parameters:?}");
+        let events = own_events_of(&organization.master(), "audit.events.exported");
+        let last = events.last().expect("the event of the export");
+        let expected = merge(json!({"environment": "live"}), tenants);
+        assert_eq!(last["metadata"], expected, "{parameters:?}");
+    }
 }
 
 fn a_webhook_that_its_receiver_disables_is_an_event(database: DatabaseKind) {

@@ -7,6 +7,7 @@ use audit_store::LedgerId;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
 /// The interval of maintenance, which writes the last uses of keys.
 const MAINTENANCE_INTERVAL_SECONDS: u64 = 5;
@@ -14,8 +15,6 @@ const MAINTENANCE_INTERVAL_SECONDS: u64 = 5;
 const COUNT_PAUSE_FACTOR: u32 = 20;
 /// The interval at which the list of cells is read.
 const CELLS_INTERVAL_MS: u64 = 1_000;
-/// How long a server that starts waits until its cells are open. Connecting to a server that does not respond takes longer.
-const FIRST_CELLS_WAIT: Duration = Duration::from_secs(10);
 /// The interval of the purge of expired data.
 const PURGE_INTERVAL_SECONDS: u64 = 300;
 /// The interval of signing checkpoints, which may lag by at most a second.
@@ -67,21 +66,17 @@ impl Background {
         Ok(background)
     }
 
-    /// Follows the list of cells. Returns after the first attempt to open each, or after [`FIRST_CELLS_WAIT`]: requests that
-    /// arrive while their cell is being opened get 503 if that takes long.
-    pub(super) fn follow_cells(home: &Arc<AuditLog>) -> std::io::Result<Self> {
+    /// Follows the list of cells. The channel closes after the first attempt to open each.
+    pub(super) fn follow_cells(home: &Arc<AuditLog>) -> std::io::Result<(Self, oneshot::Receiver<()>)> {
         let mut background = Self {
             stop: Vec::new(),
             threads: Vec::new(),
         };
-        let (opened, all_opened) = mpsc::channel();
+        let (opened, all_opened) = oneshot::channel();
         background.spawn("cells", home, move |home, stopped| {
             follow_cells(home, stopped, opened);
         })?;
-        if all_opened.recv_timeout(FIRST_CELLS_WAIT) == Err(mpsc::RecvTimeoutError::Timeout) {
-            log::warn!("some cells are not open yet; requests for their projects get 503 until they are");
-        }
-        Ok(background)
+        Ok((background, all_opened))
     }
 
     fn spawn(
@@ -224,17 +219,23 @@ fn record_self_audit_switch(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) 
     }
 }
 
-/// Opens new cells, and completes interrupted changes, until `stopped` closes. Closes `opened` after the first round.
-fn follow_cells(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>, opened: mpsc::Sender<()>) {
-    let refresh = || {
-        if let Err(error) = home.refresh_cells() {
+/// Opens new cells, and completes interrupted changes, until `stopped` closes. Closes `opened` after the first attempt to open each cell.
+fn follow_cells(home: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>, opened: oneshot::Sender<()>) {
+    let mut opened = Some(opened);
+    loop {
+        if let Err(error) = home.open_cells() {
             log::warn!("cannot read the list of cells: {:#}", anyhow::Error::from(error));
         }
-    };
-    refresh();
-    drop(opened);
-    while pause(stopped, Duration::from_millis(CELLS_INTERVAL_MS)) {
-        refresh();
+        drop(opened.take());
+        if let Err(error) = home.complete_interrupted_changes() {
+            log::warn!(
+                "cannot complete interrupted changes of organizations and streams: {:#}",
+                anyhow::Error::from(error)
+            );
+        }
+        if !pause(stopped, Duration::from_millis(CELLS_INTERVAL_MS)) {
+            return;
+        }
     }
 }
 

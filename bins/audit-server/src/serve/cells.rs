@@ -1,15 +1,22 @@
 //! The threads of a server: those of each cell, and the one that follows the list of cells.
 
 use super::background::Background;
+use actix_web::rt::time::timeout;
 use anyhow::Context;
 use audit_app::{AuditLog, Deliveries, Sender, WitnessThreads};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot::{self, error::TryRecvError};
+
+/// How long a server that starts waits until its cells are open. Connecting to a server that does not respond takes longer.
+const FIRST_CELLS_WAIT: Duration = Duration::from_secs(10);
 
 /// The threads of all open cells.
 pub(super) struct CellWorkers {
-    /// `None` on SQLite, which has no cells.
-    list: Option<Background>,
+    /// The thread that follows the list, and a channel that closes after the first attempt to open each cell. `None` on SQLite, which
+    /// has no cells.
+    list: Option<(Background, oneshot::Receiver<()>)>,
     self_audit: Background,
     home: Workers,
     others: Arc<Mutex<Others>>,
@@ -71,9 +78,24 @@ impl CellWorkers {
         })
     }
 
-    /// Ends the threads after their current step.
+    /// Waits for the first attempt to open each cell, at most [`FIRST_CELLS_WAIT`]: requests that arrive while their cell is being
+    /// opened get 503 if that takes long.
+    pub(super) async fn wait_until_open(&mut self) {
+        let Some((_, opened)) = &mut self.list else {
+            return;
+        };
+        if timeout(FIRST_CELLS_WAIT, opened).await.is_err() {
+            log::warn!("some cells are not open yet; requests for their projects get 503 until they are");
+        }
+    }
+
+    /// Ends the threads after their current step. One that still opens the first cells is not waited for: it may wait for a database
+    /// that does not respond, and starts nothing more.
     pub(super) fn stop(self) {
-        let list = self.list.map(Background::request_stop);
+        let list = self.list.map(|(list, mut opened)| {
+            let is_opening = opened.try_recv() == Err(TryRecvError::Empty);
+            (list.request_stop(), is_opening)
+        });
         let self_audit = self.self_audit.request_stop();
         let others = {
             let mut others = self.others.lock();
@@ -82,7 +104,7 @@ impl CellWorkers {
         };
         self.home.stop();
         others.into_iter().for_each(Workers::stop);
-        if let Some(list) = list {
+        if let Some((list, false)) = list {
             list.join();
         }
         self_audit.join();

@@ -41,12 +41,12 @@ impl AuditLog {
         Ok(self.home_store.read(|reader| reader.cells())?)
     }
 
-    /// Opens the cells that this process has not opened yet, and completes changes of organizations and claims of
-    /// streams that were interrupted. Call it every few seconds. A cell that cannot be reached is tried again by the next call.
+    /// Opens the cells that this process has not opened yet. Call it every few seconds. A cell that cannot be reached is tried again by
+    /// the next call.
     ///
     /// # Errors
     /// When the directory cannot be read.
-    pub fn refresh_cells(self: &Arc<Self>) -> Result<()> {
+    pub fn open_cells(self: &Arc<Self>) -> Result<()> {
         let cells = self.cells()?;
         self.cells.follow_directory(self.home_store.generation());
         for cell in cells.iter().filter(|cell| cell.id != CellId::HOME) {
@@ -55,13 +55,20 @@ impl AuditLog {
                 log::warn!("cannot open the cell {}: {error}", cell.name);
             }
         }
-        match cells.len() {
-            0 | 1 => Ok(()),
-            _ => {
-                self.complete_organizations(None)?;
-                self.complete_claims()
-            }
+        Ok(())
+    }
+
+    /// Completes changes of organizations and claims of streams that were interrupted before they had reached all cells. Call it after
+    /// [`Self::open_cells`].
+    ///
+    /// # Errors
+    /// When a database cannot be read or written.
+    pub fn complete_interrupted_changes(self: &Arc<Self>) -> Result<()> {
+        if !self.cells.exist.load(Ordering::Relaxed) {
+            return Ok(());
         }
+        self.complete_organizations(None)?;
+        self.complete_claims()
     }
 
     /// The service of a cell. Opens it if this process has not done so yet.

@@ -172,7 +172,11 @@ impl SignerMemory {
         std::fs::create_dir_all(folder_of(path)).map_err(failed)?;
         let mut name = path.as_os_str().to_owned();
         name.push(".lock");
-        let lock = private().truncate(false).open(name).map_err(failed)?;
+        let lock = private()
+            .create(true)
+            .truncate(false)
+            .open(name)
+            .map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(SignerMemoryError::InUse(path.to_owned())),
@@ -320,10 +324,10 @@ impl Inner {
     }
 }
 
-/// Options to create a file for its owner only.
+/// Options to write a file that is for its owner only.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.create(true).write(true).mode(0o600);
+    options.write(true).mode(0o600);
     options
 }
 
@@ -395,7 +399,12 @@ fn replace(path: &Path, known: &Known) -> io::Result<(File, u64)> {
         let entries = known.iter().flat_map(|(origin, known)| known.entries(origin));
         text.push_str(&line_of(entries));
     }
-    let mut file = private().truncate(true).open(&name)?;
+    // What a crash has left, or a link that another user has put there.
+    match std::fs::remove_file(&name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = private().create_new(true).open(&name)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&name, path)?;

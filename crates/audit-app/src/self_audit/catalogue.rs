@@ -423,6 +423,7 @@ impl ServiceEvent {
         .with("expires_at", claims.expires_at.to_string())
     }
 
+    /// The tenants are those of the request, at most [`Condition::PATTERNS_MAX`](audit_domain::Condition::PATTERNS_MAX).
     pub(crate) fn events_exported(project: &Project, environment: Environment, filter: &EventFilter) -> Self {
         let event = Self::new(
             ServiceAction::EventsExported,
@@ -431,9 +432,14 @@ impl ServiceEvent {
             Some(&project.name),
         )
         .with("environment", environment.as_str());
-        match filter.values(Facet::TenantId).as_deref() {
+        let event = match filter.values(Facet::TenantId).as_deref() {
             Some([tenant_id]) => event.with("tenant_id", *tenant_id),
-            _ => event,
+            Some(tenant_ids) => event.with("tenant_ids", tenant_ids),
+            None => event,
+        };
+        match filter.excluded_values(Facet::TenantId).as_slice() {
+            [] => event,
+            excluded => event.with("not_tenant_ids", excluded),
         }
     }
 

@@ -19,7 +19,8 @@ use std::iter;
 pub struct FoldedText<'a>(Cow<'a, str>);
 
 impl<'a> FoldedText<'a> {
-    /// Folds a text.
+    /// Folds a text. A character becomes at most 18, of 33 bytes (`ﷺ`), so the two names of an event, each of at most 512 characters, become
+    /// at most 33 KiB.
     pub fn new(text: &'a str) -> Self {
         Self(match text {
             _ if !text.is_ascii() => Cow::Owned(folded(text)),
@@ -177,5 +178,22 @@ fn is_unspaced(character: char) -> bool {
             .into_iter()
             .any(|script| scripts.has_script(character, script)),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folding_makes_at_most_18_characters_of_one() {
+        let size = |character: char| {
+            let folded = folded(&character.to_string());
+            (folded.chars().count(), folded.len())
+        };
+        let sizes = ('\0'..=char::MAX).map(size);
+        let most = sizes.reduce(|most, size| (most.0.max(size.0), most.1.max(size.1)));
+        assert_eq!(most, Some((18, 33)));
+        assert_eq!(size('ﷺ'), (18, 33));
     }
 }

@@ -4,7 +4,8 @@ use anyhow::{Context, ensure};
 use audit_cli::small_file;
 use audit_ledger::{Frontier, Hash, KeyRotation, Origin, SignedCheckpoint, VerifierKey};
 use serde_json::{Value, json};
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
 
 const VERSION: u64 = 1;
@@ -92,19 +93,20 @@ impl State {
             "edge": edge,
             "cursor": self.cursor,
         });
-        let write = || -> anyhow::Result<()> {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new("."));
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            writeln!(file, "{value:#}")?;
-            file.as_file().sync_all()?;
-            file.persist(path)?;
-            // Makes the new directory entry durable as well.
-            std::fs::File::open(folder)?.sync_all()?;
-            Ok(())
-        };
-        write().with_context(|| format!("cannot write {}", path.display()))
+        replace(path, &format!("{value:#}\n")).with_context(|| format!("cannot write {}", path.display()))
     }
+}
+
+/// Replaces a file, or a link in its place. The old one stays until the new one is complete.
+pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    // Makes the new directory entry durable as well.
+    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]
@@ -146,6 +148,17 @@ mod tests {
             1,
             "the temporary file is gone"
         );
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_no_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("state.refused"), folder.path().join("other"));
+        std::fs::write(&other, "other").unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        replace(&path, "note").unwrap();
+        assert_eq!(std::fs::read(&other).unwrap(), b"other");
+        assert_eq!(std::fs::read(&path).unwrap(), b"note");
     }
 
     #[test]

@@ -53,6 +53,17 @@ fn what_was_remembered_is_there_after_a_start() {
 }
 
 #[test]
+fn the_file_is_written_through_no_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("signed"), folder.path().join("other"));
+    std::fs::write(&other, "other").unwrap();
+    std::os::unix::fs::symlink(&other, folder.path().join("signed.new")).unwrap();
+    drop(SignerMemory::open(&path).unwrap());
+    assert_eq!(std::fs::read(&other).unwrap(), b"other");
+    assert!(path.symlink_metadata().unwrap().is_file());
+}
+
+#[test]
 fn a_note_replaces_only_the_one_that_it_continues() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("signed");
