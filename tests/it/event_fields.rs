@@ -106,16 +106,19 @@ fn exclusions(field: EventField) -> impl Iterator<Item = &'static str> {
 }
 
 /// The parameters of queries that are no filter by the value of a field.
-const OTHER_PARAMETERS: [&str; 10] = [
+const OTHER_PARAMETERS: [&str; 13] = [
     "after",
     "cursor",
     "end_date",
     "environment",
+    "for",
     "format",
     "limit",
     "project_id",
     "search_mode",
+    "separator",
     "start_date",
+    "utc_offset",
     "wait",
 ];
 

@@ -6,40 +6,139 @@
 //! ignores a quote that is not at the begin of what it takes for a field, and finds starts of fields within a field. So
 //! a formula gets a `'` there too.
 //!
+//! Excel converts what looks like a number or a date, and so loses digits and leading zeros. [`Dialect::is_for_excel`] writes such a text as
+//! `="…"`, a formula whose value is the text. It has no quote, separator or line break, so nothing in it is outside of that formula.
+//!
 //! ```
+//! use audit_csv::{Dialect, Separator};
+//!
 //! let mut lines = Vec::new();
-//! audit_csv::write_line(&mut lines, ["user.created", "a,b", "=1+1"].into_iter());
+//! Dialect::PLAIN.write_line(&mut lines, ["user.created", "a,b", "=1+1"].into_iter());
 //! assert_eq!(lines, b"user.created,\"a,b\",\"'=1+1\"\r\n");
+//!
+//! lines.clear();
+//! let excel = Dialect { separator: Separator::Semicolon, is_for_excel: true };
+//! excel.write_line(&mut lines, ["evt", "007", "=1+1"].into_iter());
+//! assert_eq!(lines, b"evt;\"=\"\"007\"\"\";\"'=1+1\"\r\n");
 //! ```
 //!
 //! Invariants, which `audit-properties` checks for any fields:
-//! - A reader of CSV finds every field of a line of several fields as it was, but for the `'` before formulas.
-//! - No field that a reader with the separator `,`, `;` or tab finds begins with a formula.
+//! - A reader of CSV finds every field of a line of several fields as it was, but for the `'` before formulas and the form `="…"`.
+//! - No field that a reader with the separator `,`, `;` or tab finds begins with a formula, other than the form `="…"` that a reader with
+//!   the separator of the dialect finds.
 
 use std::borrow::Cow;
 
-/// Writes the fields as a line.
-///
-/// A line of one empty field is an empty line, which readers skip.
-pub fn write_line<'a>(lines: &mut Vec<u8>, fields: impl Iterator<Item = &'a str>) {
-    for (index, field) in fields.enumerate() {
-        if index > 0 {
-            lines.push(b',');
-        }
-        write_field(lines, field);
-    }
-    lines.extend_from_slice(b"\r\n");
+/// Excel reads no longer text within a formula.
+const EXCEL_TEXT_CHARS_MAX: usize = 255;
+
+/// What separates the fields of a line. Not a tab, which programs skip before a formula: with a quote that they find to begin behind a text,
+/// one would begin with the tab and the form `="…"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Separator {
+    /// `,`, as RFC 4180 says.
+    Comma,
+    /// `;`, which Excel expects where the comma is the decimal separator.
+    Semicolon,
 }
 
-fn write_field(lines: &mut Vec<u8>, field: &str) {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
-    let is_formula = begins_formula(field);
-    if !is_formula && field.bytes().all(is_plain) {
-        lines.extend_from_slice(field.as_bytes());
-        return;
+impl Separator {
+    const fn byte(self) -> u8 {
+        match self {
+            Self::Comma => b',',
+            Self::Semicolon => b';',
+        }
     }
-    let guarded = guarded(field);
-    let field = guarded.as_bytes();
+}
+
+/// A field of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field<'a> {
+    /// A text, which stays one.
+    Text(&'a str),
+    /// A time or a number, which Excel may convert.
+    Value(&'a str),
+}
+
+impl<'a> From<&'a str> for Field<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// How lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// What separates the fields.
+    pub separator: Separator,
+    /// Whether Excel keeps as a text whatever it would convert to a number or a date, except in the first field of a line: a program with
+    /// another separator takes the whole line for that field.
+    pub is_for_excel: bool,
+}
+
+impl Dialect {
+    /// RFC 4180.
+    pub const PLAIN: Self = Self {
+        separator: Separator::Comma,
+        is_for_excel: false,
+    };
+
+    /// Writes the fields as a line.
+    ///
+    /// A line of one empty field is an empty line, which readers skip.
+    pub fn write_line<'a>(self, lines: &mut Vec<u8>, fields: impl Iterator<Item: Into<Field<'a>>>) {
+        for (index, field) in fields.enumerate() {
+            if index > 0 {
+                lines.push(self.separator.byte());
+            }
+            match field.into() {
+                Field::Text(text) if self.is_for_excel && index > 0 && is_converted(text) => {
+                    write_quoted(lines, &format!("=\"{text}\""));
+                }
+                Field::Text(text) | Field::Value(text) => self.write_field(lines, text),
+            }
+        }
+        lines.extend_from_slice(b"\r\n");
+    }
+
+    fn write_field(self, lines: &mut Vec<u8>, field: &str) {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
+        if !begins_formula(field) && field.bytes().all(is_plain) {
+            lines.extend_from_slice(field.as_bytes());
+            return;
+        }
+        write_quoted(lines, &self.guarded(field));
+    }
+
+    /// A text with a `'` before each formula: at its begin, and behind what some program takes for a separator, with the
+    /// white space and quotes that programs skip there.
+    fn guarded(self, field: &str) -> Cow<'_, str> {
+        let mut guarded = String::new();
+        let mut copied = 0;
+        let mut is_start = true;
+        for (index, character) in field.char_indices() {
+            // The separator of the dialect separates nothing within quotes.
+            let is_separator = matches!(character, ',' | ';' | '\t' | '\r' | '\n')
+                && character != char::from(self.separator.byte());
+            let is_formula = is_start && is_operator(character) || index == 0 && begins_formula(field);
+            if is_formula {
+                guarded.push_str(&field[copied..index]);
+                guarded.push('\'');
+                copied = index;
+            }
+            is_start =
+                is_separator || is_start && !is_formula && (character.is_whitespace() || character == '"');
+        }
+        if copied == 0 && guarded.is_empty() {
+            return Cow::Borrowed(field);
+        }
+        guarded.push_str(&field[copied..]);
+        Cow::Owned(guarded)
+    }
+}
+
+fn write_quoted(lines: &mut Vec<u8>, field: &str) {
+    let field = field.as_bytes();
     lines.push(b'"');
     let start = lines.len();
     // Every byte may be a quote, which is written twice.
@@ -49,27 +148,20 @@ fn write_field(lines: &mut Vec<u8>, field: &str) {
     lines.push(b'"');
 }
 
-/// A text with a `'` before each formula: at its begin, and behind what some program takes for a separator, with the
-/// white space and quotes that programs skip there.
-fn guarded(field: &str) -> Cow<'_, str> {
-    let mut guarded = String::new();
-    let mut copied = 0;
-    let mut is_start = true;
-    for (index, character) in field.char_indices() {
-        let is_separator = matches!(character, ';' | '\t' | '\r' | '\n');
-        let is_formula = is_start && is_operator(character) || index == 0 && begins_formula(field);
-        if is_formula {
-            guarded.push_str(&field[copied..index]);
-            guarded.push('\'');
-            copied = index;
-        }
-        is_start = is_separator || is_start && !is_formula && (character.is_whitespace() || character == '"');
-    }
-    if copied == 0 && guarded.is_empty() {
-        return Cow::Borrowed(field);
-    }
-    guarded.push_str(&field[copied..]);
-    Cow::Owned(guarded)
+/// Whether Excel may convert the text, in some language: it has a digit, and nothing that no number and no date has. Numbers lose what is
+/// behind the 15th digit, and zeros at their begin; `1-2`, `MAR1` and `1E5` become dates and exponents. A text that is not converted
+/// is the same in the form that this decides about.
+fn is_converted(text: &str) -> bool {
+    let is_of_number = |character: char| {
+        character.is_alphanumeric()
+            || matches!(
+                character,
+                ' ' | '.' | ':' | '/' | '+' | '-' | '%' | '$' | '€' | '£'
+            )
+    };
+    text.chars().any(char::is_numeric)
+        && text.chars().all(is_of_number)
+        && text.chars().count() <= EXCEL_TEXT_CHARS_MAX
 }
 
 /// What a formula begins with, also in full-width form.
@@ -90,7 +182,7 @@ mod tests {
 
     fn field(text: &str) -> String {
         let mut lines = Vec::new();
-        write_field(&mut lines, text);
+        Dialect::PLAIN.write_field(&mut lines, text);
         String::from_utf8(lines).unwrap()
     }
 
@@ -158,7 +250,7 @@ mod tests {
             "",
         ];
         let mut line = Vec::new();
-        write_line(&mut line, fields.into_iter());
+        Dialect::PLAIN.write_line(&mut line, fields.into_iter());
         let (mut text, mut ends) = ([0; 256], [0; 16]);
         let (result, read, _, count) = csv_core::Reader::new().read_record(&line, &mut text, &mut ends);
         // A reader counts the line feed of the CRLF as part of the next record.
@@ -173,5 +265,110 @@ mod tests {
             std::str::from_utf8(field).unwrap()
         });
         assert_eq!(found.collect::<Vec<_>>(), fields);
+    }
+
+    fn dialect(separator: Separator) -> Dialect {
+        Dialect {
+            separator,
+            is_for_excel: true,
+        }
+    }
+
+    /// The second field of a line for Excel.
+    fn excel(separator: Separator, text: &str) -> String {
+        let mut lines = Vec::new();
+        dialect(separator).write_line(&mut lines, ["a", text].into_iter());
+        String::from_utf8(lines).unwrap()
+    }
+
+    #[test]
+    fn excel_keeps_as_text_what_it_would_convert() {
+        for text in [
+            "12345678901234567890",
+            "007",
+            "1-2",
+            "2026-01-15",
+            "1/2",
+            "10:30",
+            "MAR1",
+            "März 3",
+            "1E5",
+            "12e3",
+            "1.5",
+            "50%",
+            "$5",
+            "+491701234567",
+            "-5",
+            "１２３",
+        ] {
+            let expected = format!("a,\"=\"\"{text}\"\"\"\r\n");
+            assert_eq!(excel(Separator::Comma, text), expected);
+            // For programs nothing changes.
+            assert!(!field(text).contains("=\"\""), "{text}");
+        }
+        for (text, written) in [
+            ("user.created", "user.created"),
+            ("evt_007", "evt_007"),
+            ("", ""),
+            ("Jane", "Jane"),
+            ("-x", "\"'-x\""),
+            ("=1+1", "\"'=1+1\""),
+        ] {
+            assert_eq!(excel(Separator::Comma, text), format!("a,{written}\r\n"));
+        }
+    }
+
+    #[test]
+    fn excel_converts_values() {
+        let mut lines = Vec::new();
+        let fields = [
+            Field::Text("a"),
+            Field::Value("2026-01-15 10:30:00"),
+            Field::Value("=1"),
+        ];
+        dialect(Separator::Comma).write_line(&mut lines, fields.into_iter());
+        assert_eq!(lines, b"a,\"2026-01-15 10:30:00\",\"'=1\"\r\n");
+    }
+
+    #[test]
+    fn no_text_leaves_the_form_that_keeps_it() {
+        for text in [
+            "1\"&A1&\"",
+            "1;=2",
+            "1,=2",
+            "1\t=2",
+            "1\n=2",
+            "1\r\n=2",
+            "1)",
+            "1&2",
+            "1\"",
+            "@1",
+            "=1",
+        ] {
+            for separator in [Separator::Comma, Separator::Semicolon] {
+                assert!(!excel(separator, text).contains("\"=\"\""), "{text:?}");
+            }
+        }
+        // A program with another separator takes the line for one field.
+        let mut lines = Vec::new();
+        dialect(Separator::Semicolon).write_line(&mut lines, ["007", "b"].into_iter());
+        assert_eq!(lines, b"007;b\r\n");
+    }
+
+    #[test]
+    fn the_longest_text_that_excel_reads_in_a_formula_has_255_characters() {
+        let digits = "1".repeat(EXCEL_TEXT_CHARS_MAX);
+        assert!(excel(Separator::Comma, &digits).contains('='));
+        assert!(!excel(Separator::Comma, &format!("{digits}1")).contains('='));
+    }
+
+    #[test]
+    fn a_formula_behind_another_separator_than_that_of_the_dialect_is_made_a_text() {
+        for (separator, text, written) in [
+            (Separator::Semicolon, "a,=1;=2", "a;\"a,'=1;=2\"\r\n"),
+            (Separator::Comma, "a,=1;=2", "a,\"a,=1;'=2\"\r\n"),
+        ] {
+            assert_eq!(excel(separator, text), written);
+        }
     }
 }

@@ -1,10 +1,103 @@
 //! Events as lines of CSV.
 
-use audit_csv::write_line;
-use audit_domain::EventField;
+use audit_csv::{Dialect, Field};
+use audit_domain::{EventField, Timestamp};
 use serde::Deserialize;
+use serde::de::Error;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// Excel takes a file without it for one in the encoding of its system.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// How events are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// Separator, and whether it is for Excel: then times have no fraction and no offset, so that Excel reads them as times in every
+    /// language.
+    pub(crate) dialect: Dialect,
+    /// The offset of the times.
+    pub(crate) offset: UtcOffset,
+}
+
+impl Form {
+    fn time(self, time: Timestamp) -> String {
+        match self.dialect.is_for_excel {
+            true => self.offset.local(time, ' ', "2026-01-15 11:30:00".len()),
+            false => self.offset.local(time, 'T', "2026-01-15T11:30:00.000".len()) + &self.offset.to_string(),
+        }
+    }
+}
+
+/// The difference of a local time from UTC, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UtcOffset(i64);
+
+/// The text is no offset.
+#[derive(Debug, thiserror::Error)]
+#[error("must be an offset from UTC such as -05:00 or +02:00, at most 14 hours; a + is %2B in a URL")]
+pub(crate) struct UtcOffsetError;
+
+impl UtcOffset {
+    /// None.
+    pub(crate) const UTC: Self = Self(0);
+    /// The greatest offset that a place has.
+    const MINUTES_MAX: i64 = 14 * 60;
+
+    /// The local date and time, cut after `bytes` bytes, with `between` between the two.
+    fn local(self, time: Timestamp, between: char, bytes: usize) -> String {
+        let mut text = time.plus_seconds(self.0).to_string();
+        text.truncate(bytes);
+        text.replace('T', between.encode_utf8(&mut [0; 4]))
+    }
+
+    /// The local date, `2026-01-15`.
+    pub(crate) fn date(self, time: Timestamp) -> String {
+        self.local(time, 'T', "2026-01-15".len())
+    }
+}
+
+/// As RFC 3339 has it.
+impl fmt::Display for UtcOffset {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { '-' } else { '+' };
+        let minutes = self.0.abs() / 60;
+        write!(formatter, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+    }
+}
+
+impl FromStr for UtcOffset {
+    type Err = UtcOffsetError;
+
+    fn from_str(text: &str) -> Result<Self, UtcOffsetError> {
+        let number = |digits: &[u8]| match digits {
+            [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
+                Some(i64::from(tens - b'0') * 10 + i64::from(ones - b'0'))
+            }
+            _ => None,
+        };
+        let [
+            sign @ (b'+' | b'-'),
+            hour_tens,
+            hour_ones,
+            b':',
+            minute_tens,
+            minute_ones,
+        ] = text.as_bytes()
+        else {
+            return Err(UtcOffsetError);
+        };
+        let hours = number(&[*hour_tens, *hour_ones]).ok_or(UtcOffsetError)?;
+        let minutes = number(&[*minute_tens, *minute_ones]).ok_or(UtcOffsetError)?;
+        let offset = hours * 60 + minutes;
+        if minutes >= 60 || offset > Self::MINUTES_MAX {
+            return Err(UtcOffsetError);
+        }
+        Ok(Self(if *sign == b'-' { -offset * 60 } else { offset * 60 }))
+    }
+}
 
 /// The name of a field's column. The columns are in the order of [`EventField::ALL`].
 pub(crate) const fn column(field: EventField) -> &'static str {
@@ -130,31 +223,59 @@ impl EventRow<'_> {
 }
 
 /// The first line.
-pub(crate) fn write_header(lines: &mut Vec<u8>) {
-    write_line(lines, EventField::ALL.iter().map(|field| column(*field)));
+pub(crate) fn write_header(lines: &mut Vec<u8>, form: Form) {
+    if form.dialect.is_for_excel {
+        lines.extend_from_slice(BYTE_ORDER_MARK.as_bytes());
+    }
+    let columns = EventField::ALL.iter().map(|field| column(*field));
+    form.dialect.write_line(lines, columns);
 }
 
 /// The line of an event.
-pub(crate) fn write_event(lines: &mut Vec<u8>, event: &RawValue) -> serde_json::Result<()> {
-    let row: EventRow<'_> = serde_json::from_str(event.get())?;
-    write_line(lines, EventField::ALL.iter().map(|field| row.cell(*field)));
+pub(crate) fn write_event(lines: &mut Vec<u8>, event: &RawValue, form: Form) -> serde_json::Result<()> {
+    let mut row: EventRow<'_> = serde_json::from_str(event.get())?;
+    if form.dialect.is_for_excel || form.offset != UtcOffset::UTC {
+        let times = [
+            Some(&mut row.occurred_at),
+            Some(&mut row.received_at),
+            row.claimed_at.as_mut(),
+        ];
+        for time in times.into_iter().flatten() {
+            let parsed = Timestamp::parse_rfc3339(time).map_err(serde_json::Error::custom)?;
+            *time = form.time(parsed).into();
+        }
+    }
+    let cells = EventField::ALL.iter().map(|field| match field {
+        EventField::OccurredAt | EventField::ReceivedAt | EventField::ClaimedAt => {
+            Field::Value(row.cell(*field))
+        }
+        _ => Field::Text(row.cell(*field)),
+    });
+    form.dialect.write_line(lines, cells);
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use audit_csv::Separator;
+
+    const PLAIN: Form = Form {
+        dialect: Dialect::PLAIN,
+        offset: UtcOffset::UTC,
+    };
 
     fn line(event: &str) -> String {
         let mut lines = Vec::new();
-        write_event(&mut lines, &RawValue::from_string(event.to_owned()).unwrap()).unwrap();
+        let event = RawValue::from_string(event.to_owned()).unwrap();
+        write_event(&mut lines, &event, PLAIN).unwrap();
         String::from_utf8(lines).unwrap()
     }
 
     #[test]
     fn a_line_has_a_field_for_each_column() {
         let mut header = Vec::new();
-        write_header(&mut header);
+        write_header(&mut header, PLAIN);
         let header = String::from_utf8(header).unwrap();
         assert!(
             header.starts_with("id,occurred_at,")
@@ -170,6 +291,56 @@ mod tests {
             "\r\n"
         );
         assert_eq!(line(event), expected);
+    }
+
+    #[test]
+    fn excel_gets_a_byte_order_mark_and_times_as_it_reads_them() {
+        let form = Form {
+            dialect: Dialect {
+                separator: Separator::Semicolon,
+                is_for_excel: true,
+            },
+            offset: "+05:30".parse().unwrap(),
+        };
+        let mut lines = Vec::new();
+        write_header(&mut lines, form);
+        let event = r#"{"id":"evt_1","occurred_at":"2026-12-31T20:00:00.999Z","received_at":"2027-01-01T00:00:00.000Z","tenant_id":"007",
+            "actor":{"id":"+1"},"redacted":false,"content_hash":"h"}"#;
+        let event = RawValue::from_string(event.to_owned()).unwrap();
+        write_event(&mut lines, &event, form).unwrap();
+        let text = String::from_utf8(lines).unwrap();
+        assert!(text.starts_with("\u{feff}id;occurred_at;"), "{text}");
+        let line = r#"evt_1;"2027-01-01 01:30:00";"2027-01-01 05:30:00";;;;"=""007""";"=""+1""";"#;
+        assert!(text.contains(&format!("\r\n{line}")), "{text}");
+    }
+
+    #[test]
+    fn programs_get_times_with_their_offset() {
+        let form = Form {
+            offset: "-03:30".parse().unwrap(),
+            ..PLAIN
+        };
+        let time = Timestamp::parse_rfc3339("2026-01-01T01:00:00.999Z").unwrap();
+        assert_eq!(form.time(time), "2025-12-31T21:30:00.999-03:30");
+        assert_eq!(Timestamp::parse_rfc3339(&form.time(time)), Ok(time));
+    }
+
+    #[test]
+    fn an_offset_is_that_of_a_place() {
+        for (text, seconds) in [
+            ("+00:00", 0),
+            ("+02:00", 7_200),
+            ("-03:30", -12_600),
+            ("+14:00", 50_400),
+        ] {
+            let offset: UtcOffset = text.parse().unwrap();
+            assert_eq!((offset.0, offset.to_string().as_str()), (seconds, text));
+        }
+        for text in [
+            "", "Z", "2", "02:00", " 02:00", "+2:00", "+0200", "+14:01", "+02:60", "+é:00", "+02:000",
+        ] {
+            assert!(text.parse::<UtcOffset>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -238,6 +238,8 @@ described! {
     PatternText = text(1, Pattern::CHARS_MAX, None);
     /// Words to search for.
     SearchText = text(1, Search::CHARS_MAX, None);
+    /// An offset from UTC.
+    UtcOffsetText = json_schema!({"type": "string", "pattern": r"^[+-]((0[0-9]|1[0-3]):[0-5][0-9]|14:00)$"});
     /// The hash of an event.
     ContentHashText = json_schema!({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"});
     /// The random bytes in the hash of an event.

@@ -81,6 +81,8 @@ on_both_databases! {
     the_columns_are_those_of_the_documentation,
     what_stands_between_fields_and_lines_is_quoted,
     what_looks_like_a_formula_is_text,
+    excel_keeps_ids_and_reads_times,
+    a_separator_and_an_offset_select_csv,
 }
 
 fn every_field_stands_in_its_column(database: DatabaseKind) {
@@ -173,4 +175,52 @@ fn what_looks_like_a_formula_is_text(database: DatabaseKind) {
         FORMULAS[0],
         "only CSV is for spreadsheets"
     );
+}
+
+fn excel_keeps_ids_and_reads_times(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let kept = [
+        "12345678901234567890",
+        "007",
+        "1E5",
+        "MAR1",
+        "1-2",
+        "+491701234567",
+    ];
+    for text in kept {
+        project.store(event_with(json!({
+            "occurred_at": "2026-01-15T22:30:00.999Z",
+            "actor": {"id": text, "name": text},
+            "target": {"id": "=1+1", "type": text},
+        })));
+    }
+    let text = export(
+        &project,
+        &[("format", "csv"), ("for", "excel"), ("utc_offset", "+02:00")],
+    );
+    let text = text.strip_prefix('\u{feff}').expect("a byte order mark");
+    let mut found = rows(text);
+    found.reverse();
+    assert_eq!(found.len(), kept.len());
+    for (row, text) in found.iter().zip(kept) {
+        let formula = format!("=\"{text}\"");
+        let ids = ["actor_id", "actor_name", "target_type"].map(|column| row[column].as_str());
+        assert_eq!(ids, [formula.as_str(); 3]);
+        assert_eq!(row["target_id"], "'=1+1");
+        assert_eq!(row["occurred_at"], "2026-01-16 00:30:00");
+    }
+}
+
+fn a_separator_and_an_offset_select_csv(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    project.store(event_with(json!({"occurred_at": "2026-01-15T22:30:00.999Z"})));
+    let separated = export(&project, &[("separator", "semicolon")]);
+    assert!(separated.starts_with("id;occurred_at;"), "{separated}");
+    assert!(separated.contains(";2026-01-15T22:30:00.999Z;"), "{separated}");
+    let local = rows(&export(&project, &[("utc_offset", "-03:30")]));
+    assert_eq!(local[0]["occurred_at"], "2026-01-15T19:00:00.999-03:30");
+    let excel = export(&project, &[("for", "excel")]);
+    assert!(excel.starts_with("\u{feff}id,"), "{excel}");
+    let lines = exported(&project, &[("format", "jsonl"), ("for", "excel")]);
+    assert_eq!(lines[0]["occurred_at"], "2026-01-15T22:30:00.999Z");
 }

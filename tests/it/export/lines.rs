@@ -2,7 +2,7 @@
 
 use super::{export, exported, store_variety};
 use audit_tests::{
-    Database, DatabaseKind, Deadline, Next, Organization, Response, Server, event, event_with,
+    Client, Database, DatabaseKind, Deadline, Next, Organization, Response, Server, event, event_with,
     on_both_databases,
 };
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ on_both_databases! {
     the_filters_of_the_list_choose_what_is_exported,
     an_export_of_nothing_is_empty,
     an_export_says_what_it_is,
+    the_name_of_the_file_has_tenant_and_period,
     a_viewer_exports_its_own_tenant_as_its_tier_shows_it,
     the_environments_are_exported_apart,
     what_the_export_does_not_take_is_refused,
@@ -95,6 +96,36 @@ fn an_export_says_what_it_is(database: DatabaseKind) {
     }
 }
 
+fn the_name_of_the_file_has_tenant_and_period(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let name = |client: &Client, parameters: &[(&str, &str)]| {
+        let request = client.get("/events/export").queries(parameters);
+        let response = request.send_raw();
+        assert_eq!(response.status, 200, "{response:?}");
+        response.header("content-disposition").expect("a name").to_owned()
+    };
+    let period = [
+        ("format", "csv"),
+        ("start_date", "2026-01-01"),
+        ("end_date", "2026-01-31"),
+    ];
+    let viewer = organization.viewer("acme", "full");
+    assert_eq!(
+        name(&viewer, &period),
+        "attachment; filename=\"audit-events-acme-from-2026-01-01-to-2026-01-31.csv\""
+    );
+    let project = organization.project();
+    assert_eq!(
+        name(&project, &[("tenant_id", "a"), ("tenant_id", "b")]),
+        "attachment; filename=\"audit-events.jsonl\""
+    );
+    let odd = name(&project, &[("tenant_id", "../é\"\r\n;x")]);
+    assert_eq!(
+        odd.to_lowercase(),
+        "attachment; filename=\"audit-events-..______x.jsonl\"; filename*=utf-8''audit%2devents%2d.._%c3%a9____x.jsonl"
+    );
+}
+
 fn a_viewer_exports_its_own_tenant_as_its_tier_shows_it(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     store_variety(&organization.project());
@@ -149,6 +180,11 @@ fn what_the_export_does_not_take_is_refused(database: DatabaseKind) {
         ("cursor", "x"),
         ("after", "x"),
         ("environment", "test"),
+        ("for", "numbers"),
+        ("separator", ";"),
+        ("utc_offset", "2"),
+        ("utc_offset", "+15:00"),
+        ("utc_offset", "Europe/Berlin"),
     ] {
         let response = project.get("/events/export").query(name, value).send();
         response.expect_invalid(&[name]);

@@ -1,7 +1,7 @@
 //! Lines of CSV, with fields that clients chose.
 
 use crate::{seeds, text};
-use audit_csv::write_line;
+use audit_csv::{Dialect, Separator};
 use csv_core::{ReadRecordResult, ReaderBuilder};
 
 /// Separates the fields of an input: no other character is as useless in a field.
@@ -10,40 +10,67 @@ const FIELD_END: char = '\u{1f}';
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 const OPERATORS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// A reader of CSV finds every field as it was, but for the `'` before formulas, and whatever it takes for the separator, no field
-/// begins with a formula. The fields of the input are separated by U+001F.
+/// A reader of CSV finds every field as it was, but for the `'` before formulas and the form that Excel keeps as a text, and whatever it takes
+/// for the separator, no field begins with another formula. The fields of the input are separated by U+001F.
 pub fn csv(bytes: &[u8]) -> bool {
     // A line of one empty field is an empty line, which a reader skips.
     let Some(text) = text(bytes).filter(|text| !text.is_empty()) else {
         return false;
     };
     let fields: Vec<&str> = text.split(FIELD_END).collect();
+    for (separator, byte) in [(Separator::Comma, b','), (Separator::Semicolon, b';')] {
+        for is_for_excel in [false, true] {
+            let dialect = Dialect {
+                separator,
+                is_for_excel,
+            };
+            check_line(dialect, byte, &fields);
+        }
+    }
+    true
+}
+
+fn check_line(dialect: Dialect, own: u8, fields: &[&str]) {
     let mut line = Vec::new();
-    write_line(&mut line, fields.iter().copied());
+    dialect.write_line(&mut line, fields.iter().copied());
     let line = String::from_utf8(line).expect("fields are text");
     for separator in SEPARATORS {
         let records = records(line.as_bytes(), separator);
+        let is_own = separator == own;
         for field in records.iter().flatten() {
-            assert!(!begins_formula(field), "{separator}: {field:?} of {line:?}");
+            let is_kept = is_own && dialect.is_for_excel && kept_text(field).is_some();
+            assert!(
+                is_kept || !begins_formula(field),
+                "{separator}: {field:?} of {line:?}"
+            );
         }
-        if separator == b',' {
+        if is_own {
             let [found] = records.as_slice() else {
                 panic!("one line, read as {records:?}");
             };
             assert_eq!(found.len(), fields.len(), "{line:?}");
-            for (found, field) in found.iter().zip(&fields) {
-                assert!(is_guarded(found, field), "{found:?} was {field:?}");
+            for (found, field) in found.iter().zip(fields) {
+                let is_kept = dialect.is_for_excel && kept_text(found) == Some(*field);
+                assert!(is_kept || is_guarded(found, field), "{found:?} was {field:?}");
             }
         }
     }
     // A program that knows no quotes.
-    for field in line.split([';', '\t', '\r', '\n']) {
+    let is_end =
+        |character| matches!(character, ',' | ';' | '\t' | '\r' | '\n') && character != char::from(own);
+    for field in line.split(is_end) {
         assert!(
             !begins_formula(field.trim_start_matches('"')),
             "{field:?} of {line:?}"
         );
     }
-    true
+}
+
+/// The text that Excel finds in a formula that is nothing but a text.
+fn kept_text(field: &str) -> Option<&str> {
+    let text = field.strip_prefix("=\"")?.strip_suffix('"')?;
+    let is_inside = !text.contains(['"', ',', ';', '\t', '\r', '\n']);
+    is_inside.then_some(text)
 }
 
 /// The records that a reader finds.
@@ -104,6 +131,7 @@ pub fn csv_seeds() -> Vec<Vec<u8>> {
     seeds(&[
         "user.created\u{1f}\u{1f}a,b\u{1f}say \"hi\"\u{1f}two\r\nlines",
         "=1+1\u{1f}a;=1\u{1f}a\t@1\u{1f}\r\n-1\u{1f}＋1\u{1f}'=1",
+        "evt_1\u{1f}007\u{1f}1,=2\u{1f}1E5;\u{1f}+49 170\u{1f}2026-01-15\u{1f}x,\u{1f}1-2\u{1f}1;\"\u{1f}1",
         "a;\"=1\u{1f}\";\" \u{a0}=1\u{1f};\u{1f}\"\u{1f}=",
     ])
 }

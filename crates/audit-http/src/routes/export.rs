@@ -1,18 +1,21 @@
 //! `/api/v1/events/export`.
 
+mod file_name;
+
 use super::filter::HistoryQuery;
 use crate::caller::Caller;
-use crate::csv;
+use crate::csv::{self, Form, UtcOffset};
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters};
-use crate::schema::{Word, absent_not_null, words_of};
+use crate::schema::{UtcOffsetText, Word, absent_not_null, words_of};
 use crate::streaming::{Gone, Pieces, streamed};
 use actix_web::http::Version;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, rt};
 use audit_app::{AppError, Export};
 use audit_auth::Readers;
+use audit_csv::{Dialect, Separator};
 use audit_domain::{EventFilter, Fields, Violations};
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
@@ -27,15 +30,57 @@ audit_domain::words! {
     }
 }
 
-words_of! {
-    ExportFormat: "ExportFormat", as_str, "The format of an export.";
+audit_domain::words! {
+    /// The program that opens an export.
+    pub enum ExportReader {
+        /// Microsoft Excel.
+        Excel = "excel",
+    }
 }
 
-impl ExportFormat {
+audit_domain::words! {
+    /// What separates the columns of CSV.
+    pub enum ExportSeparator {
+        /// `,`
+        Comma = "comma",
+        /// `;`
+        Semicolon = "semicolon",
+    }
+}
+
+words_of! {
+    ExportFormat: "ExportFormat", as_str, "The format of an export.";
+    ExportReader: "ExportReader", as_str, "The program that opens an export.";
+    ExportSeparator: "ExportSeparator", as_str, "What separates the columns of CSV.";
+}
+
+/// The format of an export, with what belongs to it.
+#[derive(Clone, Copy)]
+pub(super) enum Output {
+    JsonLines,
+    Csv(Form),
+}
+
+impl Output {
+    const fn format(self) -> ExportFormat {
+        match self {
+            Self::JsonLines => ExportFormat::JsonLines,
+            Self::Csv(_) => ExportFormat::Csv,
+        }
+    }
+
+    /// The offset of the times.
+    const fn offset(self) -> UtcOffset {
+        match self {
+            Self::JsonLines => UtcOffset::UTC,
+            Self::Csv(form) => form.offset,
+        }
+    }
+
     const fn content_type(self) -> &'static str {
         match self {
             Self::JsonLines => "application/x-ndjson",
-            Self::Csv => "text/csv; charset=utf-8; header=present",
+            Self::Csv(_) => "text/csv; charset=utf-8; header=present",
         }
     }
 
@@ -43,7 +88,7 @@ impl ExportFormat {
         let mut lines = Vec::new();
         match self {
             Self::JsonLines => {}
-            Self::Csv => csv::write_header(&mut lines),
+            Self::Csv(form) => csv::write_header(&mut lines, form),
         }
         lines
     }
@@ -55,9 +100,8 @@ impl ExportFormat {
                     lines.extend_from_slice(event.get().as_bytes());
                     lines.push(b'\n');
                 }
-                Self::Csv => {
-                    csv::write_event(lines, event).map_err(|error| AppError::Internal(Box::new(error)))?
-                }
+                Self::Csv(form) => csv::write_event(lines, event, form)
+                    .map_err(|error| AppError::Internal(Box::new(error)))?,
             }
         }
         Ok(())
@@ -72,22 +116,58 @@ pub(super) struct ExportQuery {
     /// The format.
     #[schemars(extend("default" = ExportFormat::JsonLines.as_str()), example = &"csv")]
     format: Option<Word<ExportFormat>>,
+    /// With `excel` the CSV is for Microsoft Excel: it begins with a byte order mark, times are as Excel reads them, to the second, and a
+    /// text that Excel would convert to a number or a date is written as `="…"`. `for`, `separator` and `utc_offset`
+    /// select CSV where there is no `format`, and have no effect on JSON lines.
+    #[schemars(rename = "for", extend("x-additive" = true), example = &"excel")]
+    reader: Option<Word<ExportReader>>,
+    /// What separates the columns of CSV. Excel expects a semicolon where the comma is the decimal separator.
+    #[schemars(extend("x-additive" = true, "default" = ExportSeparator::Comma.as_str()), example = &"semicolon")]
+    separator: Option<Word<ExportSeparator>>,
+    /// The offset of the times in CSV from UTC, `-14:00` to `+14:00`; a `+` is `%2B` in a URL. All times have the same offset, in summer and
+    /// in winter. By default `+00:00`.
+    #[schemars(extend("x-additive" = true), example = &"+02:00")]
+    utc_offset: Option<UtcOffsetText>,
     #[schemars(flatten)]
     history: HistoryQuery,
 }
 
 impl Fielded for ExportQuery {
-    type Read = (ExportFormat, EventFilter);
+    type Read = (Output, EventFilter);
 
     fn read(fields: &mut Fields<'_>) -> Option<Self::Read> {
-        let format = fields
-            .optional_parsed("format")
-            .unwrap_or(ExportFormat::JsonLines);
-        Some((format, HistoryQuery::read(fields)?))
+        let is_csv = ["for", "separator", "utc_offset"]
+            .iter()
+            .any(|name| fields.has(name));
+        let format = fields.optional_parsed("format");
+        let form = read_form(fields);
+        let filter = HistoryQuery::read(fields)?;
+        let output = match format {
+            Some(ExportFormat::Csv) => Output::Csv(form),
+            None if is_csv => Output::Csv(form),
+            None | Some(ExportFormat::JsonLines) => Output::JsonLines,
+        };
+        Some((output, filter))
     }
 
     fn is_repeatable(parameter: &str) -> bool {
         HistoryQuery::is_repeatable(parameter)
+    }
+}
+
+/// Reads the parameters of CSV.
+fn read_form(fields: &mut Fields<'_>) -> Form {
+    let reader: Option<ExportReader> = fields.optional_parsed("for");
+    let separator = match fields.optional_parsed("separator") {
+        None | Some(ExportSeparator::Comma) => Separator::Comma,
+        Some(ExportSeparator::Semicolon) => Separator::Semicolon,
+    };
+    Form {
+        dialect: Dialect {
+            separator,
+            is_for_excel: reader == Some(ExportReader::Excel),
+        },
+        offset: fields.optional_parsed("utc_offset").unwrap_or(UtcOffset::UTC),
     }
 }
 
@@ -97,22 +177,22 @@ pub(super) async fn export(
     parameters: Parameters<ExportQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let (selection, (format, filter)) = parameters.read()?;
+    let (selection, (output, filter)) = parameters.read()?;
     if request.version() < Version::HTTP_11 {
         let message =
             "must be HTTP/1.1 or later: in an older version a broken export looks like a complete one";
         return Err(Violations::one("version", message).into());
     }
     let (presented, principal) = caller.into_parts();
+    let disposition = file_name::disposition(&principal, &filter, output);
     let mut export = presented.export(&principal, selection, filter)?;
     // Read the first page before the response begins: an error still gets a status then.
-    let first = next_lines(&mut export, format, format.header()).await?;
+    let first = next_lines(&mut export, output, output.header()).await?;
     let (pieces, body) = streamed();
-    rt::spawn(send_lines(pieces, export, format, first));
-    let disposition = format!("attachment; filename=\"audit-events.{format}\"");
+    rt::spawn(send_lines(pieces, export, output, first));
     Ok(HttpResponse::Ok()
-        .insert_header((CONTENT_TYPE, format.content_type()))
-        .insert_header((CONTENT_DISPOSITION, disposition))
+        .insert_header((CONTENT_TYPE, output.content_type()))
+        .insert_header(disposition)
         .insert_header((CACHE_CONTROL, "no-store"))
         .body(body))
 }
@@ -120,18 +200,18 @@ pub(super) async fn export(
 /// The lines of the next events behind `lines`; `None` after the last.
 async fn next_lines(
     export: &mut Export,
-    format: ExportFormat,
+    output: Output,
     mut lines: Vec<u8>,
 ) -> Result<Option<Bytes>, AppError> {
     let write = move |events: &[Box<RawValue>]| {
-        format.write(&mut lines, events)?;
+        output.write(&mut lines, events)?;
         Ok(Bytes::from(lines))
     };
     export.next(write).await
 }
 
 /// Sends page after page. On an error the body is not ended, so that a client cannot mistake a part for the whole.
-async fn send_lines(pieces: Pieces, mut export: Export, format: ExportFormat, first: Option<Bytes>) {
+async fn send_lines(pieces: Pieces, mut export: Export, output: Output, first: Option<Bytes>) {
     let mut lines = first;
     while let Some(page) = lines {
         if let Err(Gone) = pieces.send(page).await {
@@ -139,7 +219,7 @@ async fn send_lines(pieces: Pieces, mut export: Export, format: ExportFormat, fi
             return;
         }
         let next = pieces
-            .unless_gone(next_lines(&mut export, format, Vec::new()))
+            .unless_gone(next_lines(&mut export, output, Vec::new()))
             .await;
         lines = match next {
             Ok(Ok(next)) => next,
@@ -167,7 +247,9 @@ pub(super) mod about {
                           on each line, or CSV (RFC 4180). Each event is as `GET /events` shows it. What was stored \
                           when the export began is in it exactly once.\n\n\
                           In CSV the first line has the names of the columns, `metadata` and `changes` are JSON, and \
-                          a text that a spreadsheet would take for a formula has a `'` before it.\n\n\
+                          a text that a spreadsheet would take for a formula has a `'` before it. `for=excel` writes it for Microsoft \
+                          Excel.\n\n\
+                          `Content-Disposition` has a file name with the tenant, if it is one, and the period.\n\n\
                           A body that ends as HTTP says is whole; when something goes wrong on the way the \
                           connection is cut instead. Up to 4 exports of an organization run at once, 8 of a server; \
                           one more is 503 `unavailable`.",
