@@ -60,7 +60,8 @@ def use_events(client: Client) -> None:
     client.events.get("evt_1")
     next(client.events.feed(after="a_cursor", follow=False, limit=10, **FEED_FILTERS))
     assert list(client.events.export(**FILTERS)) == []
-    assert list(client.events.export_csv(**FILTERS)) == []
+    excel = {"for": "excel", "separator": "semicolon", "utc_offset": "+02:00"}
+    assert list(client.events.export_csv(**FILTERS, **excel)) == []
     client.events.proof("evt_1")
     client.events.receipt("evt_1")
     client.log.checkpoint(cosigned=True)

@@ -50,8 +50,9 @@ async function useEvents(client: AuditClient): Promise<void> {
   assert.equal((await events.summary({ ...FILTERS, interval: "day", split: "category" })).total, 3);
   await events.get("evt_1");
   await events.feed({ ...FEED_FILTERS, after: "a_cursor", limit: 10, wait: 0 });
+  const excel = { for: "excel", separator: "semicolon", utc_offset: "+02:00" } as const;
   for (const format of ["jsonl", "csv"] as const) {
-    assert.equal(await new Response(await events.export({ ...FILTERS, format })).text(), "");
+    assert.equal(await new Response(await events.export({ ...FILTERS, ...excel, format })).text(), "");
   }
   await events.proof("evt_1");
   await events.receipt("evt_1");

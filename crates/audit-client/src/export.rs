@@ -25,7 +25,7 @@ impl Client {
         })
     }
 
-    /// The same as CSV. An interruption is an error of the reader.
+    /// The same as CSV, for Excel with the parameter `for` set to `excel`. An interruption is an error of the reader.
     ///
     /// # Errors
     /// As [`Self::export`].

@@ -74,7 +74,11 @@ fn use_events(client: &Client) -> Result<(), audit_client::Error> {
     client.event("evt_1")?;
     client.feed(&feed_query(), Some("a_cursor"), MINUTE)?;
     assert_eq!(all(client.export(&export_query())?).len(), 0);
-    let mut csv = client.export_csv(&export_query())?;
+    let excel = export_query()
+        .set("for", "excel")
+        .set("separator", "semicolon")
+        .set("utc_offset", "+02:00");
+    let mut csv = client.export_csv(&excel)?;
     assert_eq!(csv.read_to_end(&mut Vec::new()).expect("a body"), 0);
     client.proof("evt_1")?;
     client.receipt("evt_1")?;

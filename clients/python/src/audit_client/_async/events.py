@@ -167,7 +167,7 @@ class AsyncEvents:
             yield cast(Event, json.loads(line))
 
     async def export_csv(self, **filters: Any) -> AsyncIterator[bytes]:
-        """The same as CSV, in pieces to be written one after the other."""
+        """The same as CSV, in pieces to be written one after the other. ``**{"for": "excel"}`` is the parameter for Excel."""
         request = call("GET", "/events/export", {**filters, "format": "csv"}, in_environment=True)
         async for line in self._transport.lines(request):
             yield line

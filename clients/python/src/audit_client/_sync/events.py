@@ -168,7 +168,7 @@ class Events:
             yield cast(Event, json.loads(line))
 
     def export_csv(self, **filters: Any) -> Iterator[bytes]:
-        """The same as CSV, in pieces to be written one after the other."""
+        """The same as CSV, in pieces to be written one after the other. ``**{"for": "excel"}`` is the parameter for Excel."""
         request = call("GET", "/events/export", {**filters, "format": "csv"}, in_environment=True)
         for line in self._transport.lines(request):
             yield line
