@@ -42,7 +42,7 @@ BY_SOURCES = {
     ),
     "postgres-versions": ("tests/postgres-versions",),
     "generated-clients": ("clients/generated/",),
-    "python-client": ("clients/conformance/", "clients/python/", "docs/outbox.md"),
+    "python-client": ("clients/conformance/", "clients/python/", "docs/integrate.md", "docs/outbox.md", "tests/guides/tasks/"),
     "typescript-client": ("clients/conformance/", "clients/typescript/", "docs/outbox.md"),
     "rust-client": ("clients/python/tests/crash.py", "crates/audit-client/"),
     "pages": ("clients/viewer/", "crates/audit-web/", "web/"),
