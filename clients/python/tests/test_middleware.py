@@ -4,7 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Optional
 
 import flask
 import httpx
@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from fastapi import Response as FastApiResponse
 
 import audit_client.asgi
+import audit_client.django
 import audit_client.flask
 from audit_client import annotate, audited
 from audit_client.testing import RecordingClient
@@ -25,6 +26,25 @@ TABLE: List[Dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "conformance" / "tables" / "middleware.json").read_text(encoding="utf-8")
 )
 METHODS = ["DELETE", "GET", "POST", "PUT"]
+
+
+def callback(case: Dict[str, Any], name: str, of: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of the application, or one that raises."""
+
+    def broken(_: Any) -> Any:
+        raise RuntimeError(f"the callback of the {name} is broken")
+
+    return broken if name in case.get("throws", []) else of
+
+
+def settings_of(case: Dict[str, Any], context_of: Callable[[Any], Any]) -> Dict[str, Any]:
+    """The settings of the middleware."""
+    settings = case["settings"]
+    return {
+        "tenant": callback(case, "tenant", lambda _: settings["tenant_id"]),
+        "actor": callback(case, "actor", lambda _: settings["actor"]),
+        "context": callback(case, "address", context_of),
+    }
 
 
 def handler_of(case: Dict[str, Any], respond: Callable[[int], Any]) -> Any:
@@ -41,12 +61,12 @@ def handler_of(case: Dict[str, Any], respond: Callable[[int], Any]) -> Any:
     if annotation is None:
         return handler
     kind = annotation.get("target_type")
-    target: Any = None if kind is None else lambda path: {"id": path["id"], "type": kind}
+    target: Any = None if kind is None else callback(case, "target", lambda path: {"id": path["id"], "type": kind})
     audited(annotation["action"], annotation["category"], failed_action=annotation.get("failed_action"), target=target)(handler)
     return handler
 
 
-def use_fastapi(case: Dict[str, Any], audit: RecordingClient) -> None:
+def use_fastapi(case: Dict[str, Any], audit: RecordingClient) -> Optional[int]:
     handle = handler_of(case, lambda status: FastApiResponse(status_code=status))
 
     async def endpoint(id: str) -> Any:
@@ -54,22 +74,33 @@ def use_fastapi(case: Dict[str, Any], audit: RecordingClient) -> None:
 
     endpoint.__dict__.update(handle.__dict__)
     app = FastAPI()
-    settings = case["settings"]
-    app.add_middleware(
-        audit_client.asgi.AuditMiddleware, client=audit, tenant=settings["tenant_id"], actor=lambda _: settings["actor"]
-    )
+    middleware: Any = audit_client.asgi.AuditMiddleware
+    app.add_middleware(middleware, client=audit, **settings_of(case, audit_client.asgi.context_of))
     app.add_api_route("/invoices/{id:path}", endpoint, methods=METHODS)
 
-    async def send() -> None:
-        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False, client=("127.0.0.1", 1))
+    async def without_client(scope: Any, receive: Any, send: Any) -> None:
+        """As a server that has lost the connection."""
+
+        async def disconnected(message: Any) -> None:
+            raise OSError("the client has gone")
+
+        with pytest.raises(OSError):
+            await app(scope, receive, disconnected)
+        await FastApiResponse()(scope, receive, send)
+
+    async def request() -> int:
+        served: Any = without_client if case.get("aborted") else app
+        transport = httpx.ASGITransport(app=served, raise_app_exceptions=False, client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://shop") as http:
             request = case["request"]
-            await http.request(request["method"], request["path"], headers=request["headers"], json=request.get("body"))
+            response = await http.request(request["method"], request["path"], headers=request["headers"], json=request.get("body"))
+            return response.status_code
 
-    asyncio.run(send())
+    status = asyncio.run(request())
+    return None if case.get("aborted") else status
 
 
-def use_django(case: Dict[str, Any], audit: RecordingClient) -> None:
+def use_django(case: Dict[str, Any], audit: RecordingClient) -> Optional[int]:
     handle = handler_of(case, lambda status: HttpResponse(status=status))
 
     def view(request: HttpRequest, id: str) -> HttpResponse:
@@ -79,40 +110,44 @@ def use_django(case: Dict[str, Any], audit: RecordingClient) -> None:
     view.__dict__.update(handle.__dict__)
     urls = ModuleType("urls")
     urls.__dict__["urlpatterns"] = [path("invoices/<str:id>", view)]
-    settings = case["settings"]
-    options = {"CLIENT": audit, "TENANT": lambda _: settings["tenant_id"], "ACTOR": settings["actor"]}
+    settings = settings_of(case, audit_client.django.context_of)
+    options = {"CLIENT": audit, **{name.upper(): value for name, value in settings.items()}}
     with override_settings(AUDIT_LOG=options, MIDDLEWARE=["audit_client.django.AuditMiddleware"], ROOT_URLCONF=urls):
         request = case["request"]
         headers = {name: value for name, value in request["headers"].items() if name != "Content-Type"}
         body = json.dumps(request.get("body")).encode()
         browser = DjangoClient(raise_request_exception=False)
-        browser.generic(request["method"], request["path"], body, "application/json", headers=headers)
+        response = browser.generic(request["method"], request["path"], body, "application/json", headers=headers)
+        return int(response.status_code)
 
 
-def use_flask(case: Dict[str, Any], audit: RecordingClient) -> None:
+def use_flask(case: Dict[str, Any], audit: RecordingClient) -> Optional[int]:
     app = flask.Flask("shop")
-    settings = case["settings"]
-    tenant, actor = (lambda _: settings["tenant_id"]), (lambda _: settings["actor"])
-    audit_client.flask.AuditMiddleware(app, client=audit, tenant=tenant, actor=actor)
+    audit_client.flask.AuditMiddleware(app, client=audit, **settings_of(case, audit_client.flask.context_of))
     view = handler_of(case, lambda status: flask.Response(status=status))
     app.add_url_rule("/invoices/<string:id>", "invoices", view, methods=METHODS)
     request = case["request"]
-    app.test_client().open(request["path"], method=request["method"], headers=request["headers"], json=request.get("body"))
+    browser = app.test_client()
+    return browser.open(request["path"], method=request["method"], headers=request["headers"], json=request.get("body")).status_code
 
 
 @pytest.mark.parametrize("case", TABLE, ids=lambda case: case["name"])
 @pytest.mark.parametrize("use", [use_fastapi, use_django, use_flask], ids=lambda use: use.__name__)
 def test_a_request_is_recorded_as_the_table_says(
     case: Dict[str, Any],
-    use: Callable[[Dict[str, Any], RecordingClient], None],
+    use: Callable[[Dict[str, Any], RecordingClient], Optional[int]],
     django_project: None,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     audit = RecordingClient()
-    use(case, audit)
+    status = use(case, audit)
+    assert status in (None, case["response"].get("status", 500)), "the response stays"
+    if case.get("aborted"):
+        framework = {use_fastapi: "FastAPI", use_django: "Django", use_flask: "Flask"}[use]
+        assert (framework in case["not_aborted_in"]) == (status is not None), "it is aborted, or the table says why not"
     assert "secret" not in json.dumps(audit.recorded)
     reported = [record for record in caplog.records if record.name == "audit_client"]
-    assert len(reported) == (case["expect"] == "reported"), caplog.text
+    assert len(reported) == case.get("reports", int(case["expect"] == "reported")), caplog.text
     expected = [case["expect"]] if isinstance(case["expect"], dict) else []
     assert len(audit.recorded) == len(expected)
     for event, wanted in zip(audit.recorded, expected):

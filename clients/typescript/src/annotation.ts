@@ -14,7 +14,8 @@ export interface RequestFacts {
   readonly route: string | undefined;
   readonly status: number;
   readonly durationMs: number;
-  readonly ip: string | undefined;
+  /** May be a function of the application: of its proxies, or an option. */
+  readonly ip: () => string | undefined;
   readonly userAgent: string | undefined;
   /** The header `X-Request-Id`. */
   readonly requestId: string | undefined;
@@ -24,6 +25,8 @@ export interface RequestFacts {
 const FAILED_STATUS = 400;
 /** The actor of a request that nobody has signed in for. */
 const ANONYMOUS: Actor = { id: "anonymous", type: "user" };
+/** The actor where the function that knows it throws. */
+const UNKNOWN: Actor = { id: "unknown", type: "system" };
 const USER_AGENT_CHARACTERS_MAX = 512;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -37,7 +40,10 @@ export interface AuditSettings<Request> {
   readonly tenantId: string | ((request: Request) => MaybePromise<string | undefined>);
   /** Whether the address and the user agent are recorded in `context`. `true` if absent. */
   readonly context?: boolean | undefined;
-  /** Called when an event could not be recorded. The response is not affected. */
+  /**
+   * Called when an event could not be recorded, or only without what a throwing function was to give. The response is not affected, not even by
+   * an error of this function, which goes to the console.
+   */
   readonly onError: (error: unknown) => void;
 }
 
@@ -68,8 +74,9 @@ const additionsOf = (registry[ADDITIONS] ??= new WeakMap<object, Additions>());
 /** Adds fields to the event of a request, from within its handler. Later fields replace earlier ones; `metadata` is merged. */
 export function addToAudit(request: object, additions: Additions): void {
   const before = additionsTo(request);
-  const metadata = { ...before.metadata, ...additions.metadata };
-  additionsOf.set(request, { ...before, ...additions, ...(Object.keys(metadata).length === 0 ? {} : { metadata }) });
+  // What is no object is refused when the event is recorded: an error here would be one of the handler.
+  const metadata = isObject(additions.metadata) ? { ...before.metadata, ...additions.metadata } : (additions.metadata ?? before.metadata);
+  additionsOf.set(request, { ...before, ...additions, ...(metadata === undefined ? {} : { metadata }) });
 }
 
 /** The fields that a handler has added. */
@@ -89,16 +96,31 @@ export async function eventFor<Request>(
   if (action === undefined) {
     return undefined;
   }
-  const [actor, tenantId, target, metadata] = await Promise.all([
-    additions.actor ?? valueFor(annotation.actor ?? settings.actor, request),
+  const given = async <T>(of: () => MaybePromise<T>, otherwise?: T): Promise<T | undefined> => {
+    try {
+      return await of();
+    } catch (error) {
+      report(settings, error);
+      return otherwise;
+    }
+  };
+  const [actor, tenantId, target, metadata, ip] = await Promise.all([
+    additions.actor ?? given<Actor | undefined>(() => valueFor(annotation.actor ?? settings.actor, request), UNKNOWN),
+    // Without a tenant there is no event.
     additions.tenant_id ?? valueFor(annotation.tenantId ?? settings.tenantId, request),
-    additions.target ?? valueFor(annotation.target, request),
-    valueFor(annotation.metadata, request),
+    additions.target ?? given(() => valueFor(annotation.target, request)),
+    given(() => valueFor(annotation.metadata, request)),
+    settings.context === false ? undefined : given(facts.ip),
   ]);
   if (tenantId === undefined || tenantId === null || tenantId === "") {
     throw new Error(`no tenant is known for ${action}; the event was not recorded`);
   }
-  const context = { ...(settings.context === false ? {} : contextOf(facts)), ...additions.context };
+  for (const part of [metadata, additions.metadata]) {
+    if (part !== undefined && part !== null && !isObject(part)) {
+      throw new Error(`metadata of ${action}: must be an object; the event was not recorded`);
+    }
+  }
+  const context = { ...(settings.context === false ? {} : contextOf(ip, facts.userAgent)), ...additions.context };
   return {
     ...additions,
     action,
@@ -112,7 +134,7 @@ export async function eventFor<Request>(
 }
 
 /** Address and user agent of the client. An IPv4 address is not written as a socket for both versions has it. */
-function contextOf({ ip, userAgent }: RequestFacts): NonNullable<NewEvent["context"]> {
+function contextOf(ip: string | undefined, userAgent: string | undefined): NonNullable<NewEvent["context"]> {
   return {
     ...(ip === undefined ? {} : { ip_address: ip.replace(/^::ffff:(?=.*\.)/, "") }),
     ...(userAgent === undefined || userAgent === "" ? {} : { user_agent: userAgent.slice(0, USER_AGENT_CHARACTERS_MAX) }),
@@ -133,7 +155,7 @@ function metadataOf(facts: RequestFacts, given: string | undefined, hasKey: bool
   };
 }
 
-/** Records the event of a request, and reports whatever goes wrong. */
+/** Records the event of a request, and reports whatever goes wrong. Never rejects: the request, or the process, would end with that. */
 export async function recordFor<Request>(
   settings: AuditSettings<Request>,
   annotation: Annotation<Request>,
@@ -147,8 +169,18 @@ export async function recordFor<Request>(
       await settings.client.record(event);
     }
   } catch (error) {
-    settings.onError(error);
+    report(settings, error);
   }
+}
+
+/** Reports an error to the application, whose function may throw or reject in turn. */
+export function report(settings: { readonly onError: (error: unknown) => void }, error: unknown): void {
+  const called = (async () => settings.onError(error))();
+  called.catch((fault: unknown) => console.error("audit-server-client: onError failed:", fault, "It was called with:", error));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function valueFor<Request, T>(value: T | ((request: Request) => MaybePromise<T>), request: Request): MaybePromise<T> {

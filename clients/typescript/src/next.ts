@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { additionsTo, type Annotation, type AuditSettings, recordFor } from "./annotation.js";
+import { additionsTo, type Annotation, type AuditSettings, recordFor, report } from "./annotation.js";
 
 export { type Additions, addToAudit, type Annotation, type AuditSettings } from "./annotation.js";
 
@@ -41,13 +41,17 @@ export function auditNext<Req extends Request = Request>(settings: NextAuditSett
           route: undefined,
           status,
           durationMs: performance.now() - began,
-          ip: settings.ip?.(request),
+          ip: () => settings.ip?.(request),
           userAgent: request.headers.get("user-agent") ?? undefined,
           requestId: request.headers.get("x-request-id") ?? undefined,
         };
         await recordFor(settings, annotation, request, facts, additionsTo(request));
         if (settings.flush === true) {
-          await settings.client.flush({ deadlineMs: FLUSH_DEADLINE_MS });
+          try {
+            await settings.client.flush({ deadlineMs: FLUSH_DEADLINE_MS });
+          } catch (error) {
+            report(settings, error);
+          }
         }
       }
     };

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
+import { Readable } from "node:stream";
 import test from "node:test";
 import type { EventRecorder, NewEvent } from "audit-server-client";
 import { addToAudit as addToExpress, auditExpress } from "audit-server-client/express";
@@ -175,6 +176,51 @@ test("Next.js: a route handler is recorded before its response is returned, and 
   client.assertRecorded({ action: "todo.rename_failed", target: { id: "broken" }, metadata: { status: 500 } });
   assert.equal(flushes, 2);
 });
+
+test("Next.js: a flush that fails is reported, and the response stays", async () => {
+  const client = new RecordingClient();
+  const errors: string[] = [];
+  const settings = { actor: () => undefined, tenantId: "acme", flush: true, onError: (error: unknown) => errors.push((error as Error).message) };
+  const failing: EventRecorder = {
+    record: (event) => client.record(event),
+    flush: () => {
+      throw new Error("the disk is full");
+    },
+  };
+  const GET = auditNext({ ...settings, client: failing })({ action: "todo.viewed", category: "access" }, () => new Response("done"));
+  assert.equal(await (await GET(new Request("https://app.example/"))).text(), "done");
+  assert.deepEqual(errors, ["the disk is full"]);
+  client.assertRecorded({ action: "todo.viewed" }, 1);
+});
+
+test("Fastify: a response that breaks off while it is sent is recorded once", async () => {
+  const client = new Signalling();
+  const app = fastify({ forceCloseConnections: true });
+  await app.register(auditFastify<FastifyRequest>, {
+    client,
+    actor: () => undefined,
+    tenantId: "acme",
+    onError: (error: unknown) => assert.fail(String(error)),
+  });
+  const config = fastifyAudited<FastifyRequest>({ action: "todo.exported", category: "access" });
+  app.get("/", { config }, (_, reply) => reply.send(Readable.from(endless())));
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const leaving = new AbortController();
+  const response = await fetch(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}/`, { signal: leaving.signal });
+  await response.body!.getReader().read();
+  leaving.abort();
+  await client.until(1);
+  await app.close();
+  client.assertRecorded({ action: "todo.exported", metadata: { status: 200 } }, 1);
+});
+
+/** A body without an end. */
+async function* endless(): AsyncGenerator<string> {
+  for (;;) {
+    yield "todo\n";
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 
 test("the test double refuses what the service would, and tells what it has", async () => {
   const client = new RecordingClient();

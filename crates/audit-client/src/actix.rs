@@ -2,7 +2,7 @@
 
 use crate::double::Record;
 use crate::event::EventBuilder;
-use crate::middleware::{ActorOf, Seen, events_of, record_all};
+use crate::middleware::{ActorOf, Seen, events_of, given, record_all, unknown_actor};
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::Next;
@@ -73,8 +73,9 @@ fn seen(request: &HttpRequest, began: Instant) -> Seen {
         address: request.peer_addr().map(|address| address.ip()),
         user_agent: header("user-agent"),
         request_id: header("x-request-id"),
-        tenant_id: identity.and_then(|identity| (identity.tenant)(request)),
-        actor: identity.and_then(|identity| (identity.actor)(request)),
+        tenant_id: identity.and_then(|identity| given("tenant", None, || (identity.tenant)(request))),
+        actor: identity
+            .and_then(|identity| given("actor", Some(unknown_actor()), || (identity.actor)(request))),
     }
 }
 

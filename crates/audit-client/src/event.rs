@@ -144,9 +144,8 @@ impl EventBuilder {
     /// Sets a member of an object, unless it is set already.
     #[cfg(any(feature = "actix", feature = "tower"))]
     pub(crate) fn or_in(mut self, object: &str, field: &str, value: Value) -> Self {
-        let object = self.event.entry(object).or_insert_with(|| json!({}));
-        if object.get(field).is_none() {
-            object[field] = value;
+        if let Some(members) = self.members(object) {
+            members.entry(field).or_insert(value);
         }
         self
     }
@@ -164,9 +163,16 @@ impl EventBuilder {
     }
 
     fn set_in(mut self, object: &str, field: &str, value: Value) -> Self {
-        let object = self.event.entry(object).or_insert_with(|| json!({}));
-        object[field] = value;
+        if let Some(members) = self.members(object) {
+            members.insert(field.to_owned(), value);
+        }
         self
+    }
+
+    /// The members of an object of the event. `None` if the application has set something else, which [`Self::build`] names.
+    fn members(&mut self, object: &str) -> Option<&mut Map<String, Value>> {
+        let value = self.event.entry(object).or_insert_with(|| json!({}));
+        value.as_object_mut()
     }
 
     /// `actor.name`.
@@ -261,5 +267,25 @@ impl EventBuilder {
         let event = NewEvent(self.event);
         event.check()?;
         Ok(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_that_should_be_an_object_is_refused_by_its_name() {
+        let event = json!({
+            "action": "invoice.deleted", "category": "mutation", "tenant_id": "acme", "actor": "user_1", "metadata": "duplicate",
+        });
+        let event = EventBuilder::from(NewEvent::from_serialize(&event).unwrap());
+        let text = event
+            .actor_name("Jane")
+            .metadata("ticket", 7)
+            .build()
+            .unwrap_err()
+            .to_string();
+        assert!(text.contains("actor") && text.contains("metadata"), "{text}");
     }
 }

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::event::{EventBuilder, NewEvent};
 use audit_domain::ActorType;
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// From this status on, a request has failed.
@@ -30,6 +31,19 @@ pub(crate) struct Seen {
     pub(crate) request_id: Option<String>,
     pub(crate) tenant_id: Option<String>,
     pub(crate) actor: Option<ActorOf>,
+}
+
+/// The actor where the function that knows it panics.
+pub(crate) fn unknown_actor() -> ActorOf {
+    ("unknown".to_owned(), ActorType::System)
+}
+
+/// What a function of the application gives. If it panics, that is `otherwise` and an error in the log: the request goes on.
+pub(crate) fn given<T>(name: &str, otherwise: Option<T>, function: impl FnOnce() -> Option<T>) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(|_| {
+        log::error!("the function of the {name} panicked: an event is not recorded, or not all of it");
+        otherwise
+    })
 }
 
 /// The events of a request that has ended with this status. One that is not valid is an error in the log.
@@ -115,10 +129,13 @@ fn is_request_id(text: &str) -> bool {
 /// The response is decided already, so an event that cannot be recorded is an error in the log.
 pub(crate) fn record_all(audit: &dyn Record, events: Vec<NewEvent>) {
     for event in events {
-        match audit.record(event) {
-            Ok(true) => {}
-            Ok(false) => log::error!("an event was dropped: the queue is full, or the event is not valid"),
-            Err(error) => log::error!("an event was not recorded: {error}"),
+        match catch_unwind(AssertUnwindSafe(|| audit.record(event))) {
+            Ok(Ok(true)) => {}
+            Ok(Ok(false)) => {
+                log::error!("an event was dropped: the queue is full, or the event is not valid")
+            }
+            Ok(Err(error)) => log::error!("an event was not recorded: {error}"),
+            Err(_) => log::error!("an event was not recorded: the client panicked"),
         }
     }
 }

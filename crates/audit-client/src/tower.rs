@@ -2,7 +2,7 @@
 
 use crate::double::Record;
 use crate::event::{EventBuilder, NewEvent};
-use crate::middleware::{ActorOf, Seen, events_of, record_all};
+use crate::middleware::{ActorOf, Seen, events_of, given, record_all, unknown_actor};
 use audit_domain::ActorType;
 use parking_lot::Mutex;
 use std::fmt;
@@ -55,12 +55,12 @@ impl Settings {
         Seen {
             began: Instant::now(),
             method: head.method.to_string(),
-            route: (self.route)(head),
-            address: (self.address)(head),
+            route: given("route", None, || (self.route)(head)),
+            address: given("address", None, || (self.address)(head)),
             user_agent: header("user-agent"),
             request_id: header("x-request-id"),
-            tenant_id: (self.tenant)(head),
-            actor: (self.actor)(head),
+            tenant_id: given("tenant", None, || (self.tenant)(head)),
+            actor: given("actor", Some(unknown_actor()), || (self.actor)(head)),
         }
     }
 }

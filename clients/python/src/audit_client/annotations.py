@@ -24,6 +24,8 @@ LOGGER = logging.getLogger("audit_client")
 ATTRIBUTE = "__audit__"
 #: The actor of a request that nobody has signed in for.
 ANONYMOUS: Actor = {"id": "anonymous", "type": "user"}
+#: The actor where the function that knows it raises.
+UNKNOWN: Actor = {"id": "unknown", "type": "system"}
 #: From this status on, a request has failed.
 FAILED_STATUS = 400
 USER_AGENT_CHARS_MAX = 512
@@ -95,7 +97,10 @@ def annotate(
         "idempotency_key": idempotency_key,
     }
     fields.update({name: value for name, value in given.items() if value is not None})
-    fields["metadata"] = {**fields.get("metadata", {}), **(metadata or {})}
+    before, added = fields.get("metadata", {}), {} if metadata is None else metadata
+    # What is no object is refused when the event is recorded: an error here would be one of the handler.
+    are_objects = isinstance(before, Mapping) and isinstance(added, Mapping)
+    fields["metadata"] = {**before, **added} if are_objects else added or before
 
 
 @dataclass
@@ -113,9 +118,25 @@ class Handled:
     began: float
     #: The parameters in the path.
     path: Mapping[str, Any]
-    context: Context
+    context: Callable[[], Context]
     #: The header ``X-Request-Id``.
     request_id: Optional[str]
+    on_failure: str
+
+    def given(self, of: Callable[[], Any], otherwise: Any = None) -> Any:
+        """What a function of the application returns. If it raises, the event has ``otherwise``, and the error is reported."""
+        try:
+            return of()
+        except Exception as error:
+            report(error, self.on_failure)
+            return otherwise
+
+
+def report(error: Exception, on_failure: str) -> None:
+    """Logs the error, or raises it in the request if the application has chosen that."""
+    if on_failure == "raise":
+        raise error
+    LOGGER.error("an event was not recorded, or not all of it: %s", error, exc_info=error)
 
 
 def needs_event(handled: Handled) -> bool:
@@ -132,13 +153,19 @@ def event_of(handled: Handled, actor: Optional[Actor], tenant_id: Optional[str])
     if annotation is not None:
         event["action"], event["category"] = annotation.action, annotation.category
         if annotation.target is not None:
-            event["target"] = annotation.target(handled.path)
-    if handled.context:
-        event["context"] = handled.context
+            make = annotation.target
+            target = handled.given(lambda: make(handled.path))
+            event.update({} if target is None else {"target": target})
+    context = handled.given(handled.context)
+    if context:
+        event["context"] = context
     event.update(handled.fields)
     if handled.status >= FAILED_STATUS and annotation is not None:
         event["action"] = annotation.failed_action
-    event["metadata"] = {**facts_of(handled, "idempotency_key" in event), **event.get("metadata", {})}
+    metadata = event.get("metadata", {})
+    if not isinstance(metadata, Mapping):
+        raise ValueError(f"metadata of {event['action']}: must be an object")
+    event["metadata"] = {**facts_of(handled, "idempotency_key" in event), **metadata}
     if not event["tenant_id"]:
         raise ValueError(f"no tenant is known for {event['action']}; the tenant callable returned none")
     if "category" not in event:

@@ -16,13 +16,14 @@ from ._client import AsyncClient, Client
 from .annotations import (
     ATTRIBUTE,
     CURRENT,
-    LOGGER,
+    UNKNOWN,
     Annotation,
     Handled,
     OnFailure,
     context_from,
     event_of,
     needs_event,
+    report,
     setting_of,
 )
 from .types import Actor, Context
@@ -109,21 +110,27 @@ class AuditMiddleware:
                 status,
                 began,
                 scope.get("path_params", {}),
-                self.context(scope),
+                lambda: self.context(scope),
                 header_of(scope, b"x-request-id"),
+                self.on_failure,
             )
             if not needs_event(handled):
                 return
-            actor, tenant = await value_of(setting_of(self.actor, scope)), await value_of(setting_of(self.tenant, scope))
-            event = event_of(handled, actor, tenant)
+            event = event_of(handled, await self.actor_of(scope), await value_of(setting_of(self.tenant, scope)))
             if isinstance(self.client, AsyncClient):
                 await self.client.record(event)
             else:
                 await asyncio.to_thread(self.client.record, event)
-        except Exception:
-            if self.on_failure == "raise":
-                raise
-            LOGGER.exception("an event was not recorded")
+        except Exception as error:
+            report(error, self.on_failure)
+
+    async def actor_of(self, scope: Scope) -> Optional[Actor]:
+        try:
+            actor: Optional[Actor] = await value_of(setting_of(self.actor, scope))
+            return actor
+        except Exception as error:
+            report(error, self.on_failure)
+            return UNKNOWN
 
 
 async def value_of(value: Any) -> Any:

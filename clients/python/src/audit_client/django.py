@@ -22,7 +22,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.module_loading import import_string
 
 from ._client import Client
-from .annotations import CURRENT, LOGGER, Handled, annotation_of, context_from, event_of, needs_event, setting_of
+from .annotations import CURRENT, UNKNOWN, Handled, annotation_of, context_from, event_of, needs_event, report, setting_of
 from .types import Actor, Context
 
 
@@ -83,12 +83,12 @@ class AuditMiddleware:
                 status,
                 began,
                 match.kwargs if match is not None else {},
-                self.context(request),
+                lambda: self.context(request),
                 request.META.get("HTTP_X_REQUEST_ID"),
+                self.on_failure,
             )
             if needs_event(handled):
-                self.client.record(event_of(handled, setting_of(self.actor, request), self.tenant(request)))
-        except Exception:
-            if self.on_failure == "raise":
-                raise
-            LOGGER.exception("an event was not recorded")
+                actor = handled.given(lambda: setting_of(self.actor, request), UNKNOWN)
+                self.client.record(event_of(handled, actor, self.tenant(request)))
+        except Exception as error:
+            report(error, self.on_failure)

@@ -13,7 +13,18 @@ from typing import Any, Callable, Dict, Optional, Union
 from flask import Flask, Request, Response, g, request
 
 from ._client import Client
-from .annotations import CURRENT, LOGGER, Handled, OnFailure, annotation_of, context_from, event_of, needs_event, setting_of
+from .annotations import (
+    CURRENT,
+    UNKNOWN,
+    Handled,
+    OnFailure,
+    annotation_of,
+    context_from,
+    event_of,
+    needs_event,
+    report,
+    setting_of,
+)
 from .types import Actor, Context
 
 
@@ -79,12 +90,12 @@ class AuditMiddleware:
                 status,
                 g.audit_began,
                 request.view_args or {},
-                self.context(request),
+                lambda: self.context(request),
                 request.headers.get("X-Request-Id"),
+                self.on_failure,
             )
             if needs_event(handled):
-                self.client.record(event_of(handled, setting_of(self.actor, request), setting_of(self.tenant, request)))
-        except Exception:
-            if self.on_failure == "raise":
-                raise
-            LOGGER.exception("an event was not recorded")
+                actor = handled.given(lambda: setting_of(self.actor, request), UNKNOWN)
+                self.client.record(event_of(handled, actor, setting_of(self.tenant, request)))
+        except Exception as error:
+            report(error, self.on_failure)

@@ -1,7 +1,7 @@
 //! The middleware records what `clients/conformance/tables/middleware.json` says.
 
 use crate::tables::cases;
-use audit_client::{ActorType, Category, EventBuilder, RecordedEvents};
+use audit_client::{ActorType, Category, EventBuilder, NewEvent, RecordedEvents};
 use serde_json::Value;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -16,6 +16,23 @@ fn actor_of(actor: &Value) -> Option<(String, ActorType)> {
     Some((text(&actor["id"]), kind))
 }
 
+fn throws(case: &Value, callback: &str) -> bool {
+    let throwing = case["throws"].as_array();
+    throwing.is_some_and(|throwing| throwing.iter().any(|name| name == callback))
+}
+
+/// A callback of the application, or one that panics.
+fn callback<T>(case: &Value, name: &str, value: Option<T>) -> impl Fn() -> Option<T> + Send + Sync + use<T>
+where
+    T: Clone + Send + Sync,
+{
+    let throws = throws(case, name);
+    move || {
+        assert!(!throws, "the callback is broken");
+        value.clone()
+    }
+}
+
 /// The event that the handler of a case adds.
 fn event_of(case: &Value) -> Option<EventBuilder> {
     let annotation = case["annotation"].as_object()?;
@@ -24,7 +41,8 @@ fn event_of(case: &Value) -> Option<EventBuilder> {
     if let Some(action) = annotation.get("failed_action") {
         event = event.failed_action(text(action));
     }
-    if let Some(kind) = annotation.get("target_type") {
+    // No callback here: the handler gives the target itself.
+    if let Some(kind) = annotation.get("target_type").filter(|_| !throws(case, "target")) {
         event = event.target("42", text(kind));
     }
     let adds = &case["adds"];
@@ -47,7 +65,23 @@ fn event_of(case: &Value) -> Option<EventBuilder> {
     for (name, value) in adds["metadata"].as_object().into_iter().flatten() {
         event = event.metadata(name, value.clone());
     }
+    if adds["metadata"].is_string() {
+        event = with_metadata(event, &adds["metadata"]);
+    }
     Some(event)
+}
+
+/// The event with metadata that an application's own type may have.
+fn with_metadata(event: EventBuilder, metadata: &Value) -> EventBuilder {
+    let event = event.tenant_id("acme").actor("user_1", ActorType::User).build();
+    let mut event = event.expect("an event").as_object().clone();
+    event.insert("metadata".to_owned(), metadata.clone());
+    NewEvent::from_serialize(&event).expect("an object").into()
+}
+
+/// These tests abort no request: the table has to say why.
+fn assert_has_reason(case: &Value, framework: &str) {
+    assert!(case["aborted"].is_null() || case["not_aborted_in"][framework].is_string());
 }
 
 fn status_of(case: &Value) -> u16 {
@@ -77,7 +111,9 @@ fn check(case: &Value, recorded: &RecordedEvents) {
 
 #[cfg(feature = "actix")]
 mod actix {
-    use super::{LOCALHOST, actor_of, cases, check, event_of, status_of, text};
+    use super::{
+        LOCALHOST, actor_of, assert_has_reason, callback, cases, check, event_of, status_of, text, throws,
+    };
     use actix_web::http::Method;
     use actix_web::middleware::from_fn;
     use actix_web::test::{TestRequest, call_service, init_service};
@@ -102,9 +138,13 @@ mod actix {
     async fn run(case: &Value) -> RecordedEvents {
         let recorded = RecordedEvents::default();
         let audit: Arc<dyn Record> = Arc::new(recorded.clone());
-        let tenant = case["settings"]["tenant_id"].as_str().map(str::to_owned);
-        let actor = actor_of(&case["settings"]["actor"]);
-        let identity = Identity::of_tenant(move |_| tenant.clone()).and_actor(move |_| actor.clone());
+        let tenant = callback(
+            case,
+            "tenant",
+            case["settings"]["tenant_id"].as_str().map(str::to_owned),
+        );
+        let actor = callback(case, "actor", actor_of(&case["settings"]["actor"]));
+        let identity = Identity::of_tenant(move |_| tenant()).and_actor(move |_| actor());
         let app = App::new()
             .app_data(web::Data::new(audit))
             .app_data(web::Data::new(identity))
@@ -114,20 +154,24 @@ mod actix {
         let app = init_service(app).await;
         let request = &case["request"];
         let method: Method = text(&request["method"]).parse().expect("a method");
-        let mut sent = TestRequest::with_uri(request["path"].as_str().expect("a path"))
-            .method(method)
-            .peer_addr(SocketAddr::new(LOCALHOST, 1));
+        let mut sent = TestRequest::with_uri(request["path"].as_str().expect("a path")).method(method);
+        // No callback here either.
+        if !throws(case, "address") {
+            sent = sent.peer_addr(SocketAddr::new(LOCALHOST, 1));
+        }
         for (name, value) in request["headers"].as_object().expect("headers") {
             sent = sent.append_header((name.as_str(), text(value)));
         }
         let sent = sent.set_payload(request["body"].to_string()).to_request();
-        call_service(&app, sent).await;
+        let response = call_service(&app, sent).await;
+        assert_eq!(response.status().as_u16(), status_of(case), "the response stays");
         recorded
     }
 
     #[actix_web::test]
     async fn actix_records_what_the_table_says() {
         for case in cases("middleware.json") {
+            assert_has_reason(&case, "actix");
             check(&case, &run(&case).await);
         }
     }
@@ -135,7 +179,7 @@ mod actix {
 
 #[cfg(feature = "tower")]
 mod tower {
-    use super::{LOCALHOST, actor_of, cases, check, event_of, status_of, text};
+    use super::{LOCALHOST, actor_of, assert_has_reason, callback, cases, check, event_of, status_of, text};
     use audit_client::RecordedEvents;
     use audit_client::tower::{Annotations, AuditLayer};
     use serde_json::Value;
@@ -173,13 +217,18 @@ mod tower {
 
     fn run(case: &Value) -> RecordedEvents {
         let recorded = RecordedEvents::default();
-        let tenant = case["settings"]["tenant_id"].as_str().map(str::to_owned);
-        let actor = actor_of(&case["settings"]["actor"]);
+        let tenant = callback(
+            case,
+            "tenant",
+            case["settings"]["tenant_id"].as_str().map(str::to_owned),
+        );
+        let actor = callback(case, "actor", actor_of(&case["settings"]["actor"]));
+        let address = callback(case, "address", Some(LOCALHOST));
         let layer = AuditLayer::new(Arc::new(recorded.clone()))
-            .tenant(move |_| tenant.clone())
-            .actor(move |_| actor.clone())
+            .tenant(move |_| tenant())
+            .actor(move |_| actor())
             .route(|_| Some("/invoices/{id}".to_owned()))
-            .address(|_| Some(LOCALHOST));
+            .address(move |_| address());
         let sent = &case["request"];
         let mut request = Request::builder()
             .method(sent["method"].as_str().expect("a method"))
@@ -191,13 +240,18 @@ mod tower {
         let mut service = layer.layer(Handler(case.clone()));
         let mut response = pin!(service.call(request));
         let poll = response.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        assert!(poll.is_ready(), "without a runtime it records in this thread");
+        let Poll::Ready(response) = poll else {
+            panic!("without a runtime it records in this thread");
+        };
+        let status = response.map_or(500, |response| response.status().as_u16());
+        assert_eq!(status, status_of(case), "the response stays");
         recorded
     }
 
     #[test]
     fn tower_records_what_the_table_says() {
         for case in cases("middleware.json") {
+            assert_has_reason(&case, "tower");
             check(&case, &run(&case));
         }
     }
