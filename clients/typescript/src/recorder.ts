@@ -214,7 +214,7 @@ export class Recorder {
 
   #drop(event: NewEvent): void {
     this.#counts.dropped += 1;
-    this.#options.onDropped?.(event);
+    this.#call(() => this.#options.onDropped?.(event));
   }
 
   /** Whether there is room now. */
@@ -385,15 +385,10 @@ export class Recorder {
     this.#call(() => this.#options.onFailed?.(eventOf(entry), error));
   }
 
-  /** Calls a function of the caller. Its fault is the caller's, and does not stop the sending. */
+  /** Calls a function of the caller. An error of it stops neither the sending nor the process. */
   #call(callback: () => void): void {
-    try {
-      callback();
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
+    const called = (async () => callback())();
+    called.catch((error: unknown) => console.error("audit-server-client: a function of the application failed:", error));
   }
 
   #notify(): void {

@@ -60,3 +60,24 @@ test("a flush does not wait for a Retry-After beyond its deadline, and nothing i
   assert.ok(performance.now() - begin >= 995);
   await audit.close();
 });
+
+test("a function of the application that throws or rejects ends neither a record nor the process", async (context) => {
+  const errors = context.mock.method(console, "error", () => undefined);
+  const broken = (): never => {
+    throw new Error("broken");
+  };
+  const rejecting = (async () => broken()) as () => never;
+  let isRefusing = true;
+  const respond = (events: number): Response => (isRefusing ? Response.json(REFUSAL, { status: 400 }) : stored(events));
+  const audit = client(respond, { onFailed: broken, onStored: rejecting, onDropped: broken, overflow: "drop_newest", queueEventsMax: 10 });
+  assert.equal(await audit.record({ ...EVENT, action: "Not valid" }), false);
+  for (let n = 0; n < 11; n += 1) {
+    await audit.record(EVENT);
+  }
+  await audit.flush();
+  isRefusing = false;
+  await audit.record(EVENT);
+  assert.equal(await audit.close(), true);
+  assert.deepEqual(audit.stats(), { stored: 1, failed: 11, dropped: 1, pending: 0 });
+  assert.equal(errors.mock.callCount(), 13);
+});
