@@ -10,6 +10,7 @@ The second form prints one line of JSON, `{"base_url": …, "case": …}`, serve
 
 import argparse
 import json
+import os
 import select
 import socket
 import struct
@@ -22,6 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from kit.cases import load
 from kit.checks import problems
+from kit.freeze import freeze
 from kit.script import Request, Script
 
 # A runner that waits for requests which do not come gets 408 after this time.
@@ -54,6 +56,10 @@ class Handler(BaseHTTPRequestHandler):
         script = self.server.script
         if self.path == "/__release":
             script.release()
+            return self.reply(200, {})
+        if self.path.startswith("/__freeze?"):
+            # The runner, which started this process, with the client in it.
+            freeze(os.getppid(), int(parse_qs(urlsplit(self.path).query)["ms"][0]) / 1000)
             return self.reply(200, {})
         if self.path == "/__report":
             return self.report(json.loads(body))

@@ -8,10 +8,12 @@ import pathlib
 import subprocess
 import sys
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.request
 import uuid
 
+from kit.freeze import freeze, state_of
 from kit.routes import Routes
 
 HERE = pathlib.Path(__file__).parent
@@ -86,6 +88,24 @@ class Kit(unittest.TestCase):
         server.send(events)
         _, body = server.send(events)
         self.assert_found("2 requests, expected 1", server.report(stored=body["ids"]))
+
+    def test_a_400_on_environment_that_costs_the_events_is_found(self):
+        server = Server("a_400_on_environment_keeps_the_events")
+        server.send(keyed(server.events))
+        server.post("/__release", {})
+        problems = server.report(errors=[{"status": 400, "code": "validation_error"}] * 5)
+        self.assert_found("the server stored 0 events, expected 5", problems)
+        self.assert_found("errors that are not expected", problems)
+
+    @unittest.skipUnless(sys.platform == "linux", "only Linux shows the state of a process in a file")
+    def test_a_process_does_not_run_while_it_is_stopped(self):
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+            states = []
+            with unittest.mock.patch("kit.freeze.time.sleep", lambda _: states.append(state_of(process.pid))):
+                freeze(process.pid, 2)
+            self.assertEqual(states[-1], "T")
+            process.communicate(b"\n")
+            self.assertEqual(process.returncode, 0)
 
     def test_an_early_retry_is_found(self):
         server = Server("retry_after_of_a_429_is_the_least_wait")

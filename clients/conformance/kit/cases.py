@@ -58,7 +58,7 @@ def expand(case: Dict[str, Any]) -> Dict[str, Any]:
     number, steps = 0, []
     for step in case["do"]:
         step = dict(step)
-        if step["do"] in ("record", "ingest"):
+        if step["do"] in ("record", "ingest", "fork"):
             count = step.pop("count", 1)
             given = step.pop("event", {})
             step["events"] = [event(number + index, given) for index in range(count)]

@@ -102,11 +102,11 @@ def attempts_are_bounded(script: Script, _: Dict[str, Any]) -> Iterable[str]:
 
 
 def order_is_kept(script: Script, _: Dict[str, Any]) -> Iterable[str]:
-    """Events that were recorded one after the other are stored in this order, whatever happened in between."""
+    """Events that one process recorded one after the other are stored in this order, whatever happened in between."""
     if script.case["expect"].get("repeats"):
         return
-    direct = {event["metadata"]["n"] for step in script.case["do"] if step["do"] == "ingest" for event in step["events"]}
-    stored = [number for request in script.requests for number in request.settled if number not in direct]
+    apart = {event["metadata"]["n"] for step in script.case["do"] if step["do"] in ("ingest", "fork") for event in step["events"]}
+    stored = [number for request in script.requests for number in request.settled if number not in apart]
     for before, after in zip(stored, stored[1:]):
         if after < before:
             yield f"event {after} was stored after event {before}"

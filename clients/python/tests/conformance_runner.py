@@ -1,10 +1,16 @@
-"""Runs the cases of clients/conformance with the client for threads or for asyncio."""
+"""Runs the cases of clients/conformance with the client for threads or for asyncio.
+
+python conformance_runner.py NAME DIRECTORY threads|asyncio    prints the problems: for cases that stop this process
+"""
 
 import asyncio
+import functools
 import json
+import os
 import subprocess
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
@@ -25,6 +31,9 @@ class Outcome:
     """What the client reports, in the form of the kit."""
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
         self.stored: List[str] = []
         self.errors: List[Dict[str, Any]] = []
         self.dropped = self.raised = self.pending = 0
@@ -48,6 +57,11 @@ class Outcome:
         stats = client.stats()
         self.dropped += stats.dropped
         self.pending = stats.pending
+
+    def add(self, reported: Dict[str, Any]) -> None:
+        """Adds the outcome of another process."""
+        for name, value in reported.items():
+            setattr(self, name, getattr(self, name) + value)
 
 
 def options(client: Dict[str, Any], base_url: str, spool: Path, outcome: Outcome) -> Dict[str, Any]:
@@ -93,6 +107,27 @@ class Run:
         response = httpx.request(step.get("method", "GET"), self.base_url + step["path"], timeout=SECONDS_MAX)
         assert response.status_code == 200, f"{step['path']}: {response.status_code}"
 
+    def fork(self, work: Callable[[], None]) -> None:
+        """Does this in a child, to whose end it waits, with the client that was made here."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                self.outcome.clear()
+                work()
+                os.write(writer, json.dumps(vars(self.outcome)).encode())
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        os.close(writer)
+        with os.fdopen(reader, encoding="utf-8") as file:
+            reported = file.read()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        self.outcome.add(json.loads(reported))
+
     def verdict(self) -> List[str]:
         verdict = httpx.post(self.base_url + "/__report", json=vars(self.outcome), timeout=SECONDS_MAX).json()
         assert self.process.stdout is not None
@@ -117,6 +152,14 @@ def run(name: str, spool: Path) -> List[str]:
         for event in events:
             attempt(lambda event=event: client.record(event), this.outcome)  # type: ignore[misc]
 
+    def close(step: Dict[str, Any]) -> None:
+        this.outcome.flushes.append(client.close(deadline(step)))
+        this.outcome.client_ended(client)
+
+    def in_child(step: Dict[str, Any]) -> None:
+        record(step["events"])
+        close(step)
+
     for step in this.case["do"]:
         if step["do"] == "record" and step.get("background"):
             threads.append(threading.Thread(target=record, args=(step["events"],)))
@@ -134,8 +177,9 @@ def run(name: str, spool: Path) -> List[str]:
         elif step["do"] == "flush":
             this.outcome.flushes.append(client.flush(deadline(step)))
         elif step["do"] == "close":
-            this.outcome.flushes.append(client.close(deadline(step)))
-            this.outcome.client_ended(client)
+            close(step)
+        elif step["do"] == "fork":
+            this.fork(functools.partial(in_child, step))
         elif step["do"] == "restart":
             client.close(0)
             this.outcome.client_ended(client)
@@ -167,6 +211,14 @@ async def run_async(name: str, spool: Path) -> List[str]:
             except QueueFull:
                 this.outcome.refused_at_once()
 
+    async def close(step: Dict[str, Any]) -> None:
+        this.outcome.flushes.append(await client.close(deadline(step)))
+        this.outcome.client_ended(client)
+
+    async def in_child(step: Dict[str, Any]) -> None:
+        await record(step["events"])
+        await close(step)
+
     for step in this.case["do"]:
         if step["do"] == "record" and step.get("background"):
             tasks.append(asyncio.create_task(record(step["events"])))
@@ -182,8 +234,9 @@ async def run_async(name: str, spool: Path) -> List[str]:
         elif step["do"] == "flush":
             this.outcome.flushes.append(await client.flush(deadline(step)))
         elif step["do"] == "close":
-            this.outcome.flushes.append(await client.close(deadline(step)))
-            this.outcome.client_ended(client)
+            await close(step)
+        elif step["do"] == "fork":
+            this.fork(lambda step=step: asyncio.run(in_child(step)))  # type: ignore[misc]
         elif step["do"] == "restart":
             await client.close(0)
             this.outcome.client_ended(client)
@@ -197,5 +250,27 @@ async def run_async(name: str, spool: Path) -> List[str]:
 
 def skipped_needs(case: Dict[str, Any]) -> Optional[str]:
     """What the case needs and this client lacks."""
-    missing = sorted(set(case["needs"]) - {"spool"})
+    offered = {"spool"}
+    if hasattr(os, "fork"):
+        offered.add("fork")
+    if sys.platform == "linux":
+        offered.add("freeze")
+    missing = sorted(set(case["needs"]) - offered)
     return ", ".join(missing) or None
+
+
+def run_apart(name: str, spool: Path, kind: str) -> List[str]:
+    """As `run`, in a process of its own: an interactive shell takes its terminal back from a test that is stopped."""
+    command = [sys.executable, __file__, name, str(spool), kind]
+    problems: List[str] = json.loads(subprocess.check_output(command))
+    return problems
+
+
+def main() -> None:
+    name, spool, kind = sys.argv[1:]
+    found = run(name, Path(spool)) if kind == "threads" else asyncio.run(run_async(name, Path(spool)))
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,3 +1,5 @@
+import logging
+import threading
 from pathlib import Path
 from typing import Any, Dict, Iterator, cast
 
@@ -47,6 +49,19 @@ def django_project() -> None:
     """A project without settings of its own; a test overrides them."""
     settings.configure(ALLOWED_HOSTS=["testserver"], SECRET_KEY="test")
     django.setup()
+
+
+class Warned(logging.Handler):
+    """Signals the first warning."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.message = ""
+        self.event = threading.Event()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.message = record.getMessage()
+        self.event.set()
 
 
 def event(tenant: str, **fields: Any) -> EventInput:

@@ -1,24 +1,32 @@
 """Both clients pass every case of the conformance kit."""
 
 import asyncio
+import sys
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 import pytest
-from conformance_runner import all_cases, run, run_async, skipped_needs
+from conformance_runner import all_cases, run, run_apart, run_async, skipped_needs
 
 CASES = all_cases()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems lack fork, or the means to stop a process")
 def test_the_client_lacks_nothing_that_a_case_needs() -> None:
     assert [case["name"] for case in CASES if skipped_needs(case)] == []
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
-def test_threads(case: Dict[str, Any], tmp_path: Path) -> None:
-    assert run(case["name"], tmp_path) == []
+def problems(case: Dict[str, Any], directory: Path, kind: str) -> List[str]:
+    missing = skipped_needs(case)
+    if missing:
+        pytest.skip(f"needs {missing}")
+    if "freeze" in case["needs"]:
+        return run_apart(case["name"], directory, kind)
+    return run(case["name"], directory) if kind == "threads" else asyncio.run(run_async(case["name"], directory))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
-def test_asyncio(case: Dict[str, Any], tmp_path: Path) -> None:
-    assert asyncio.run(run_async(case["name"], tmp_path)) == []
+@pytest.mark.parametrize("kind", ["threads", "asyncio"])
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_the_client_conforms(case: Dict[str, Any], kind: str, tmp_path: Path) -> None:
+    assert problems(case, tmp_path, kind) == []

@@ -21,9 +21,9 @@ from audit_client.testing import RecordingClient
 
 #: Nothing is sent there: the events are refused before.
 NOWHERE = "http://127.0.0.1:9"
-TABLE: List[Dict[str, Any]] = json.loads(
-    (Path(__file__).parents[2] / "conformance" / "tables" / "invalid-events.json").read_text(encoding="utf-8")
-)
+TABLES = Path(__file__).parents[2] / "conformance" / "tables"
+TABLE: List[Dict[str, Any]] = json.loads((TABLES / "invalid-events.json").read_text(encoding="utf-8"))
+ACCEPTED: List[Dict[str, Any]] = json.loads((TABLES / "valid-events.json").read_text(encoding="utf-8"))
 VALID: Any = event("acme")
 UNWRITABLE: List[Any] = [
     {**VALID, "metadata": {"n": float("nan")}},
@@ -31,6 +31,8 @@ UNWRITABLE: List[Any] = [
     {**VALID, "metadata": {("a", "b"): 1}},
     {**VALID, "metadata": {"text": "x" * 70_000}},
     {**VALID, "occurred_at": datetime(2026, 1, 15)},
+    {**VALID, "metadata": {"n": float("inf")}},
+    {**VALID, "changes": [object()]},
     ["a list"],
     None,
 ]
@@ -51,6 +53,16 @@ def test_an_invalid_event_is_reported_at_once_and_by_its_field(case: Dict[str, A
     assert len(results) == 1
     with pytest.raises(InvalidEvent):
         RecordingClient().record(case["event"])
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: str(case["why"]))
+def test_what_the_service_accepts_is_recorded(case: Dict[str, Any], server: AuditServer) -> None:
+    RecordingClient().record(case["event"])
+    results: List[Result] = []
+    with Client(server.base_url, server.project_key, on_result=results.append) as audit:
+        assert audit.record(case["event"])
+        assert audit.flush()
+    assert [result.error for result in results] == [None]
 
 
 @pytest.mark.parametrize("wrong", UNWRITABLE, ids=lambda wrong: repr(wrong)[:80])
@@ -84,6 +96,26 @@ class Plan(Enum):
 class Money:
     amount: Decimal
     currency: str
+
+
+@dataclasses.dataclass
+class Changed:
+    field: str
+    before: Any = None
+    after: Any = None
+
+
+def test_what_is_valid_as_json_is_recorded(server: AuditServer, audit: Client, tenant: str) -> None:
+    made: Any = {**event(tenant), "tenant_id": tenant, "ticket": None}
+    made["changes"] = (Changed("plan", Plan.FREE, Money(Decimal("1.50"), "EUR")), MappingProxyType({"field": "seats"}))
+    # Two halves that are one character each.
+    made["actor"] = {**made["actor"], "name": "\ud83d\ude00" * 512}
+    assert audit.record(made)
+    assert audit.flush()
+    (stored,) = audit.events.query(tenant_id=tenant)
+    money = {"amount": "1.50", "currency": "EUR"}
+    assert stored["changes"] == [{"field": "plan", "before": "free", "after": money}, {"field": "seats"}]
+    assert stored["actor"]["name"] == "\U0001f600" * 512 and "ticket" not in stored
 
 
 def test_values_of_the_standard_library_are_recorded(server: AuditServer, audit: Client, tenant: str) -> None:

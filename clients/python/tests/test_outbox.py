@@ -122,7 +122,7 @@ def test_a_commit_stores_the_event_once_and_a_rollback_none(database: Database, 
 class KilledRelay(outbox.Relay):
     """Dies when the service has acknowledged the events: nothing after it runs, as after SIGKILL."""
 
-    def settle(self, connection: outbox.Connection, ids: List[int], outcomes: List[Any]) -> outbox.Relayed:
+    def settle(self, connection: outbox.Connection, marker: str, ids: List[int], outcomes: List[Any]) -> outbox.Relayed:
         raise KeyboardInterrupt
 
 
@@ -156,6 +156,29 @@ def test_refused_events_are_set_aside_and_those_behind_them_are_stored(
     assert sum("is set aside" in record.message for record in caplog.records) == 3
     database.run("UPDATE audit_outbox SET event = replace(event, 'xxx', ''), error = NULL WHERE error LIKE '%actor.name%'")
     assert relay.run_once().stored == 1
+
+
+def test_rows_that_are_not_exactly_one_object_are_set_aside_and_do_not_stop_the_relay(
+    database: Database, audit: Client, tenant: str
+) -> None:
+    first, second = (outbox.row_of(one).event for one in numbered(tenant, range(7, 9)))
+    wrong = [f"{first},{second}", f"[{first}]", "null", "", first[1:], f"{first} {second}", "[" * 100_000]
+    database.record(*numbered(tenant, range(1)))
+    for text in wrong:
+        database.run(f"INSERT INTO audit_outbox (tenant_id, idempotency_key, event) VALUES ('t', 'k', '{text}')")
+    database.record(*numbered(tenant, range(1, 2)))
+    assert outbox.Relay(audit, database.connect).run_once() == outbox.Relayed(stored=2, refused=len(wrong))
+    assert numbers(audit, tenant) == [0, 1] and database.waiting() == 0
+    assert all("must be exactly one JSON object" in error for error in database.errors())
+
+
+def test_a_paramstyle_that_is_not_known_is_an_error_before_anything_is_sent(tmp_path: Path, audit: Client, tenant: str) -> None:
+    path = tmp_path / "shop.db"
+    database = Database(f"sqlite:///{path}", lambda: sqlite3.connect(path), outbox.SQLITE)
+    database.record(*numbered(tenant, range(1)))
+    with pytest.raises(ValueError, match="paramstyle must be qmark, format or pyformat, not 'named'"):
+        outbox.Relay(audit, database.connect, paramstyle="named").run_once()
+    assert numbers(audit, tenant) == [] and database.waiting() == 1
 
 
 def test_relays_at_the_same_time_keep_the_order_and_store_nothing_twice(

@@ -1,6 +1,7 @@
 """The background thread: faults of callbacks and disks, and its end."""
 
 import asyncio
+import logging
 import threading
 from pathlib import Path
 from typing import List
@@ -8,9 +9,10 @@ from typing import List
 import httpx
 import pytest
 from audit_server import AuditServer
-from conftest import event
+from conftest import Warned, event
 
 from audit_client import AsyncClient, Client, ClientClosed, NetworkError, NotSent, QueueFull, Result, RetryPolicy, Spool
+from audit_client._buffer import Entry
 from audit_client.spool import SpoolBuffer
 
 NOWHERE = "http://127.0.0.1:9"
@@ -57,6 +59,31 @@ def test_a_disk_that_fails_once_ends_no_recording(
         assert audit.flush()
         assert len(list(audit.events.query(tenant_id=tenant))) == 2
     assert "Input/output error" in caplog.text
+
+
+def test_events_that_cannot_be_read_any_more_are_not_asked_for_again_and_again(
+    server: AuditServer, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that lost them, for example. The thread waits, as after a failed send."""
+    peeks: List[object] = []
+
+    def peek(self: SpoolBuffer) -> List[Entry]:
+        peeks.append(self)
+        return []
+
+    monkeypatch.setattr(SpoolBuffer, "peek", peek)
+    retry = RetryPolicy(backoff_seconds=3600, backoff_seconds_max=3600)
+    warned = Warned()
+    logging.getLogger("audit_client").addHandler(warned)
+    with Client(server.base_url, server.project_key, spool=Spool(tmp_path), retry=retry, batch_events=1) as audit:
+        audit.record(event(tenant))
+        assert warned.event.wait(60)
+        assert "1 events wait" in warned.message and "cannot be read" in warned.message
+        assert len(peeks) == 1
+        monkeypatch.undo()
+        assert audit.flush()
+        assert len(list(audit.events.query(tenant_id=tenant))) == 1
+    logging.getLogger("audit_client").removeHandler(warned)
 
 
 def test_nothing_is_recorded_after_close(tenant: str) -> None:

@@ -10,11 +10,12 @@ from typing import Any, Iterator, List
 
 import pytest
 from audit_server import AuditServer
-from conftest import event
+from conftest import Warned, event
 from crash import problems, run
 
 from audit_client import Client, QueueFull, Result, RetryPolicy, Spool, SpoolError
 from audit_client._buffer import Entry, entry_of
+from audit_client._lock import FileLock
 from audit_client.spool import SEGMENT_BYTES_MAX, SpoolBuffer, body_of_frame, frame
 
 NOWHERE = "http://127.0.0.1:9"
@@ -204,19 +205,6 @@ def test_threads_share_one_fsync(spool: Spool, monkeypatch: pytest.MonkeyPatch) 
     buffer.close()
 
 
-class Warned(logging.Handler):
-    """Signals the first warning."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.message = ""
-        self.event = threading.Event()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.message = record.getMessage()
-        self.event.set()
-
-
 def test_an_unreachable_server_costs_no_event(server: AuditServer, tmp_path: Path, tenant: str) -> None:
     warned = Warned()
     logging.getLogger("audit_client").addHandler(warned)
@@ -245,15 +233,41 @@ def test_a_forked_child_sends_its_own_events(server: AuditServer, tmp_path: Path
     audit.record(event(tenant, metadata={"by": "parent"}))
     audit.events.page()
     connections = audit.events._transport.http
+    reader, writer = os.pipe()
+    # Another thread records at this moment. The child has no thread that would ever release its locks.
+    buffer, held, is_forked = audit._recorder.buffer, threading.Event(), threading.Event()
+    sync_lock = buffer.own.sync_lock if isinstance(buffer, SpoolBuffer) else threading.Lock()
+
+    def hold() -> None:
+        with audit._recorder.changed, sync_lock:
+            held.set()
+            is_forked.wait(60)
+
+    recording = threading.Thread(target=hold)
+    recording.start()
+    assert held.wait(60)
     child = os.fork()
     if child == 0:
         audit.record(event(tenant, metadata={"by": "child"}))
         is_separate = audit.events.page() is not None and audit.events._transport.http is not connections
-        os._exit(0 if audit.close() and audit.stats().stored == 1 and is_separate else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        is_stored = audit.flush() and audit.stats().stored == 1
+        # Until the parent has closed: the child must hold no lock of it.
+        os.close(writer)
+        os.read(reader, 1)
+        os._exit(0 if audit.close() and is_stored and is_separate else 1)
+    is_forked.set()
+    recording.join()
+    os.close(reader)
     assert audit.close()
-    with Client(server.base_url, server.project_key) as reader:
-        assert sorted(one["metadata"]["by"] for one in reader.events.query(tenant_id=tenant)) == ["child", "parent"]
+    if uses_spool:
+        slot = FileLock(tmp_path / "0" / "lock")
+        assert slot.acquire()
+        slot.release()
+    os.close(writer)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert all(lock.acquire() for lock in [FileLock(path) for path in tmp_path.glob("*/lock")])
+    with Client(server.base_url, server.project_key) as later:
+        assert sorted(one["metadata"]["by"] for one in later.events.query(tenant_id=tenant)) == ["child", "parent"]
 
 
 def test_kills_of_client_and_server(tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ function fields(members: Readonly<Record<string, Check>>, required: readonly str
 
 const id = text(1, ID_CHARACTERS_MAX);
 const name = text(0, NAME_CHARACTERS_MAX);
+const shortText = text(0, ID_CHARACTERS_MAX);
 const anyText = text(0, EVENT_CHARACTERS_MAX);
 const change = fields({ field: text(1, NAME_CHARACTERS_MAX), before: anything, after: anything }, ["field"]);
 
@@ -92,7 +93,7 @@ const event = fields(
     tenant_id: id,
     actor: fields({ id, type: oneOf(ACTOR_TYPES), name, email: name }, ["id", "type"]),
     target: fields({ id, type: id, name }, ["id", "type"]),
-    context: fields({ ip_address: anyText, user_agent: anyText, location: anyText, session_id: id }, []),
+    context: fields({ ip_address: anyText, user_agent: anyText, location: anyText, session_id: shortText }, []),
     metadata: freeForm,
     changes,
     idempotency_key: id,

@@ -45,19 +45,52 @@ export function jsonOf(event: object): Entry {
   try {
     return wellFormed(stringify(event));
   } catch (cause) {
-    throw new InvalidEventError("the event cannot be written as JSON", { cause });
+    throw cause instanceof InvalidEventError ? cause : new InvalidEventError("the event cannot be written as JSON", { cause });
   }
 }
 
-/** JSON with all digits of a `bigint`, which `JSON.stringify` refuses. Its replacer is slow, so it is used only then. */
-function stringify(event: object): string {
+/**
+ * JSON with all digits of a `bigint`, a set as a sorted array and a map as an object, as the Python client writes them.
+ *
+ * @throws InvalidEventError for NaN and infinity.
+ */
+function stringify(value: unknown): string {
   try {
-    return JSON.stringify(event);
+    const text = JSON.stringify(value);
+    // `null` may stand for NaN, and `{}` for a set. The replacer is slow, so it is used only if they are there.
+    if (!text.includes("null") && !text.includes("{}")) {
+      return text;
+    }
   } catch {
-    const mark = `bigint ${crypto.randomUUID()} `;
-    const text = JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? `${mark}${value}` : value));
-    return text.replaceAll(new RegExp(`"${mark}(-?[0-9]+)"`, "g"), "$1");
+    // a bigint, or no JSON at all
   }
+  const mark = `bigint ${crypto.randomUUID()} `;
+  const text = JSON.stringify(value, replacer(mark));
+  return text.replaceAll(new RegExp(`"${mark}(-?[0-9]+)"`, "g"), "$1");
+}
+
+function replacer(mark: string): (this: unknown, key: string, value: unknown) => unknown {
+  /** Of each object that was reached, for messages. */
+  const paths = new Map<unknown, string>();
+  return function (key, value) {
+    const at = paths.get(this);
+    const path = at === undefined ? key : Array.isArray(this) ? `${at}[${key}]` : at === "" ? key : `${at}.${key}`;
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      throw new InvalidEventError(`the service would refuse the event: ${path}: must be a number that JSON has, not ${value}`);
+    }
+    if (typeof value === "bigint") {
+      return `${mark}${value}`;
+    }
+    const written = value instanceof Set ? sorted(value) : value instanceof Map ? Object.fromEntries(value) : value;
+    paths.set(written, path);
+    return written;
+  };
+}
+
+/** By their JSON, because members of different types have no order. */
+function sorted(set: ReadonlySet<unknown>): unknown[] {
+  const keyed = [...set].map((item) => ({ item, key: stringify([item]) }));
+  return keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key)).map(({ item }) => item);
 }
 
 /** Replaces lone surrogates, which `JSON.stringify` writes as escapes, by U+FFFD: the service refuses them. */

@@ -1,7 +1,7 @@
 import { AuditApiError, AuditError, AuditResponseError, EventRefusedError } from "./errors.js";
 import { type Entry, firstRequest } from "./entry.js";
 import type { Call, Transport } from "./transport.js";
-import type { IngestResult, RefusedEvent } from "./types.js";
+import type { ErrorDetail, IngestResult, RefusedEvent } from "./types.js";
 
 /** What happened to one event. */
 export type Outcome = { readonly id: string } | { readonly error: Error };
@@ -115,9 +115,17 @@ function isUnreadable(error: AuditApiError): boolean {
   return error.status === 413 || (error.status === 400 && error.details.some((detail) => detail.field === "body"));
 }
 
-/** Whether the service will never accept these events. Everything else may be cured: the network, the server, the key, a limit. */
+/** Whether the service will never accept these events. Everything else may be cured: the network, the server, the key, a limit, the client's settings. */
 function isRefusal(error: AuditApiError): boolean {
+  if (error.status === 400 && !error.details.some(namesEvents)) {
+    return false;
+  }
   return error.status === 413 || ([400, 409, 410, 422].includes(error.status) && error.code !== undefined);
+}
+
+/** Whether a detail is about an event of the request's array (`[3].actor.id`), or about the array. */
+function namesEvents({ field }: ErrorDetail): boolean {
+  return field.startsWith("[") || field === "body";
 }
 
 /** The error of one event of a request that was refused whole. */

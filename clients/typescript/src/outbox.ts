@@ -6,7 +6,7 @@
  * - Rows are deleted by their ids, not up to a position. Ids are given before the commit: a row may become visible after a higher id was sent.
  * - A row is sent only after, or together with, all visible rows before it. So relays that run at the same time repeat events but do not
  *   reorder them, and need no lock.
- * - A refused event is set aside with its error, and does not block those behind it.
+ * - A refused event is set aside with its error, and does not block those behind it. So is a row that is not exactly one JSON object.
  *
  * `docs/outbox.md` says when an outbox is better than a spool. The Python and the Rust client use the same table.
  *
@@ -15,7 +15,7 @@
 import { checkEntry } from "./check.js";
 import { ingestPath } from "./claim-token.js";
 import { entryOf, eventOf, REQUEST_EVENTS_MAX } from "./entry.js";
-import type { AuditError } from "./errors.js";
+import { type AuditError, InvalidEventError } from "./errors.js";
 import { asAuditError, deliver, type Outcome } from "./ingest.js";
 import { atLeast, sleep, Transport, type TransportOptions } from "./transport.js";
 import type { NewEvent } from "./types.js";
@@ -92,7 +92,7 @@ export interface OutboxRelayOptions extends TransportOptions {
   readonly apiKey: string;
   /** Milliseconds between two looks for rows; there is none while more wait. 1,000 if absent. */
   readonly intervalMs?: number | undefined;
-  /** Called for each event that the service has refused. Its row is set aside. Written to the console if absent. */
+  /** Called for each event that the service has refused, and for a row that is not exactly one JSON object. Its row is set aside. Written to the console if absent. */
   readonly onRefused?: ((row: { readonly id: bigint; readonly event: string }, error: AuditError) => void) | undefined;
   /** Called when the service or the database delays the sending; the rows wait, and are sent again. Written to the console if absent. */
   readonly onDelayed?: ((error: unknown) => void) | undefined;
@@ -102,7 +102,7 @@ export interface OutboxRelayOptions extends TransportOptions {
 export interface Relayed {
   /** Events that the service has stored. Their rows are deleted. */
   readonly stored: number;
-  /** Events that the service has refused. Their rows are set aside. */
+  /** Events that the service has refused, and rows that are not exactly one JSON object. Their rows are set aside. */
   readonly refused: number;
   /** Whether more rows may wait. */
   readonly hasMore: boolean;
@@ -154,29 +154,45 @@ export class OutboxRelay {
     const { onRefused = reportOf } = this.#options;
     const result = await this.#database.query(OLDEST, []);
     const rows = (result.rows as { id: string | number | bigint; event: string }[]).map(({ id, event }) => ({ id: BigInt(id), event }));
-    const waiting = rows.values();
     const stored: bigint[] = [];
     let refused = 0;
-    const settle = async (_: string, outcome: Outcome): Promise<void> => {
-      const row = waiting.next().value!;
-      if ("id" in outcome) {
-        stored.push(row.id);
-        return;
-      }
-      const error = asAuditError(outcome.error);
+    const setAside = async (row: (typeof rows)[number], error: AuditError): Promise<void> => {
       refused += 1;
       // PostgreSQL has no NUL, and the error may quote one of the event.
       await this.#database.query(SET_ASIDE, [error.message.replaceAll("\0", "\ufffd"), row.id]);
       onRefused(row, error);
     };
+    for (const row of rows.filter(({ event }) => !isObject(event))) {
+      await setAside(row, new InvalidEventError("event: must be exactly one JSON object"));
+    }
+    const events = rows.filter(({ event }) => isObject(event));
+    const waiting = events.values();
+    const settle = async (_: string, outcome: Outcome): Promise<void> => {
+      const row = waiting.next().value!;
+      if ("id" in outcome) {
+        stored.push(row.id);
+      } else {
+        await setAside(row, asAuditError(outcome.error));
+      }
+    };
     try {
-      await deliver(this.#transport, ingestPath(undefined), rows.map(({ event }) => event), settle, { signal });
+      await deliver(this.#transport, ingestPath(undefined), events.map(({ event }) => event), settle, { signal });
     } finally {
       if (stored.length > 0) {
         await this.#database.query(`DELETE FROM audit_outbox WHERE id IN (${stored.join(", ")})`, []);
       }
     }
     return { stored: stored.length, refused, hasMore: rows.length >= REQUEST_EVENTS_MAX };
+  }
+}
+
+/** Whether a text is one event, however invalid. Any other would make the array another one than the rows. */
+function isObject(event: string): boolean {
+  try {
+    const value: unknown = JSON.parse(event);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
   }
 }
 

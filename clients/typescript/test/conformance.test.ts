@@ -32,7 +32,8 @@ interface Case {
   do: Step[];
 }
 
-const OFFERED = ["spool"];
+/** No fork: neither `child_process.fork` nor `cluster` copies the process. */
+const OFFERED = process.platform === "linux" ? ["spool", "freeze"] : ["spool"];
 
 interface Outcome {
   stored: string[];

@@ -7,6 +7,7 @@ import { RecordingClient } from "audit-server-client/testing";
 import { TABLES } from "./paths.js";
 
 const CASES = JSON.parse(readFileSync(new URL("invalid-events.json", TABLES), "utf8")) as { field: string; event: NewEvent }[];
+const ACCEPTED = JSON.parse(readFileSync(new URL("valid-events.json", TABLES), "utf8")) as { why: string; event: NewEvent }[];
 const VALID: NewEvent = { action: "a.b", category: "auth", tenant_id: "t", actor: { id: "u", type: "user" } };
 
 /** A client whose requests fail the test, unless `bodies` keeps them. */
@@ -34,6 +35,41 @@ for (const { field, event } of CASES) {
     await assert.rejects(new RecordingClient().record(event), InvalidEventError);
   });
 }
+
+for (const { why, event } of ACCEPTED) {
+  test(`what the service accepts is recorded: ${why}`, async () => {
+    const bodies: string[] = [];
+    const audit = client({ onFailed: (_, error) => assert.fail(error.message) }, bodies);
+    assert.equal(await audit.record(event), true);
+    assert.equal(await audit.flush(), true);
+    assert.equal(await new RecordingClient().record(event), true);
+    assert.equal(bodies.length, 1);
+  });
+}
+
+test("NaN and infinity are invalid, by their field", async () => {
+  for (const [metadata, field] of [
+    [{ n: NaN }, "metadata.n"],
+    [{ list: [null, { n: -Infinity }] }, "metadata.list[1].n"],
+    [{ set: new Set([1, Infinity]) }, "[0]"],
+    [{ n: NaN, big: 1n }, "metadata.n"],
+  ] as [Record<string, unknown>, string][]) {
+    const failed: AuditError[] = [];
+    assert.equal(await client({ onFailed: (_, error) => failed.push(error) }).record({ ...VALID, metadata }), false);
+    assert.ok(failed[0] instanceof InvalidEventError && failed[0].message.includes(`${field}: must be a number`), failed[0]?.message);
+    await assert.rejects(client().ingest({ ...VALID, metadata }), InvalidEventError);
+  }
+});
+
+test("a set is a sorted array and a map an object, as in Python; null and empty objects stay", async () => {
+  const bodies: string[] = [];
+  const audit = client({}, bodies);
+  const metadata = { set: new Set(["b", "a", 2n ** 80n]), nested: [new Set([new Set([1]), null])], map: new Map([["k", new Set()]]), none: null, empty: {} };
+  assert.equal(await audit.record({ ...VALID, metadata }), true);
+  await audit.flush();
+  const written = '{"set":["a","b",1208925819614629174706176],"nested":[[[1],null]],"map":{"k":[]},"none":null,"empty":{}}';
+  assert.ok(bodies[0]!.includes(`"metadata":${written}`), bodies[0]);
+});
 
 test("what is not an event does not reject either, and is on the console without onFailed", async (context) => {
   const printed = context.mock.method(console, "error", () => undefined);

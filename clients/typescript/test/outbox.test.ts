@@ -169,6 +169,21 @@ onPostgres("refused events are set aside, and those behind them are stored", asy
   assert.match(refused.join(), /actor\.name/);
 });
 
+onPostgres("rows that are not exactly one object are set aside and do not stop the relay", async () => {
+  const [first, second] = [outboxRow(event(7)).event, outboxRow(event(8)).event];
+  const wrong = [`${first},${second}`, `[${first}]`, "null", "", first.slice(1), `${first} ${second}`];
+  await recordInOutbox(pool, event(0));
+  for (const text of wrong) {
+    await pool.query(OUTBOX_INSERT, [tenant, "k", text]);
+  }
+  await recordInOutbox(pool, event(1));
+  const refused: string[] = [];
+  const onRefused = (_: object, error: AuditError): number => refused.push(error.message);
+  assert.deepEqual(await relay(pool, { onRefused }).relayOnce(), { stored: 2, refused: wrong.length, hasMore: false });
+  assert.deepEqual([await stored(), await count("error IS NULL"), refused.length], [[0, 1], 0, wrong.length]);
+  assert.equal(await count("error LIKE '%exactly one JSON object%'"), wrong.length);
+});
+
 onPostgres("relays at the same time keep the order and store nothing twice", async () => {
   for (let n = 0; n < 150; n += 1) {
     await recordInOutbox(pool, event(n));

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { AuditClient, type AuditClientOptions, type NewEvent } from "audit-server-client";
 
 const EVENT: NewEvent = { action: "a.b", category: "auth", tenant_id: "t", actor: { id: "u", type: "user" } };
-const REFUSAL = { error: { code: "validation_error", message: "no" }, request_id: "req_x" };
+const REFUSAL = { error: { code: "validation_error", message: "no", details: [{ field: "[0].action", message: "no" }] }, request_id: "req_x" };
 
 /** A client of a service that responds in this way to a request with so many events. */
 function client(respond: (events: number) => Response | Promise<Response>, options: Partial<AuditClientOptions> = {}): AuditClient {

@@ -151,7 +151,7 @@ test("a zombie does not hold a spool", { skip: process.platform !== "linux" ? "o
 
 test("a full spool refuses events as the caller wants it, and refused events are on the disk", async () => {
   const event: NewEvent = { action: "a.b", category: "auth", tenant_id: "t", actor: { id: "u", type: "user" } };
-  const refusal = { error: { code: "validation_error", message: "no" }, request_id: "req_x" };
+  const refusal = { error: { code: "validation_error", message: "no", details: [{ field: "[0].action", message: "no" }] }, request_id: "req_x" };
   let status = 503;
   const client = new AuditClient({
     baseUrl: "http://127.0.0.1:1",

@@ -37,7 +37,7 @@ impl NewEvent {
     }
 
     /// An event of the application's own type, or of `serde_json::json!`. Members that are `null` are left out. The service
-    /// checks the fields; [`Self::check`] does the same here.
+    /// checks the fields; [`Self::check`] does the same here. A [`Value`] has no NaN and no infinity: serde writes `null` for them.
     ///
     /// # Errors
     /// [`Error::Argument`] if it is not a JSON object.

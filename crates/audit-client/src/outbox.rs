@@ -10,7 +10,7 @@
 //! - Rows are deleted by their ids, not up to a position. Ids are given before the commit: a row may become visible after a higher id was sent.
 //! - A row is sent only after, or together with, all visible rows before it. So relays that run at the same time repeat events but do not
 //!   reorder them, and need no lock.
-//! - A refused event is set aside with its error, and does not block those behind it.
+//! - A refused event is set aside with its error, and does not block those behind it. So is a row that is not exactly one JSON object.
 //!
 //! ```
 //! use audit_client::outbox::{INSERT, OutboxRow};
@@ -135,7 +135,7 @@ pub trait Outbox {
 pub struct Relayed {
     /// Events that the service has stored. Their rows are deleted.
     pub stored: u64,
-    /// Events that the service has refused. Their rows are set aside.
+    /// Events that the service has refused, and rows that are not exactly one JSON object. Their rows are set aside.
     pub refused: u64,
     /// Whether more rows may wait.
     pub has_more: bool,
@@ -198,16 +198,20 @@ impl Client {
         wait: &dyn Fn(Duration) -> bool,
     ) -> Result<Relayed, Error> {
         let rows = outbox.oldest().map_err(failed)?;
-        let entries: VecDeque<Entry> = rows
-            .iter()
-            .map(|(_, event)| Entry::new(event.as_bytes()))
-            .collect();
+        let is_full = rows.len() >= REQUEST_EVENTS_MAX;
+        let mut relayed = Relayed::default();
+        let (mut ids, mut entries) = (Vec::new(), VecDeque::new());
+        for (id, event) in rows {
+            if is_object(&event) {
+                ids.push(id);
+                entries.push_back(Entry::new(event.into_bytes()));
+            } else {
+                set_aside(outbox, id, NOT_AN_OBJECT, &mut relayed)?;
+            }
+        }
         let sent = first_of(&entries);
-        let mut relayed = Relayed {
-            has_more: rows.len() > sent.len() || rows.len() >= REQUEST_EVENTS_MAX,
-            ..Relayed::default()
-        };
-        let ids: Vec<i64> = rows.iter().take(sent.len()).map(|(id, _)| *id).collect();
+        relayed.has_more = is_full || ids.len() > sent.len();
+        ids.truncate(sent.len());
         if !ids.is_empty() {
             self.relay_rows(outbox, (&ids, &sent), wait, &mut relayed)?;
         }
@@ -242,13 +246,7 @@ impl Client {
         for (id, outcome) in ids.iter().zip(outcomes) {
             match outcome {
                 Ok(_) => stored.push(*id),
-                Err(error) => {
-                    log::error!("event {id} of the outbox was refused and is set aside: {error}");
-                    // PostgreSQL has no NUL, and the error may quote one of the event.
-                    let text = error.to_string().replace('\0', "\u{fffd}");
-                    outbox.set_aside(*id, &text).map_err(failed)?;
-                    relayed.refused += 1;
-                }
+                Err(error) => set_aside(outbox, *id, &error.to_string(), relayed)?,
             }
         }
         if !stored.is_empty() {
@@ -257,6 +255,24 @@ impl Client {
         }
         Ok(())
     }
+}
+
+/// What the error of a row says that the service could not even count as one event.
+const NOT_AN_OBJECT: &str = "event: must be exactly one JSON object";
+
+/// Whether a text is one event, however invalid. Any other would make the array another one than the rows.
+fn is_object(event: &str) -> bool {
+    matches!(serde_json::from_str(event), Ok(Value::Object(_)))
+}
+
+/// Writes the error into the row, which then blocks no other.
+fn set_aside(outbox: &mut impl Outbox, id: i64, error: &str, relayed: &mut Relayed) -> Result<(), Error> {
+    log::error!("event {id} of the outbox was refused and is set aside: {error}");
+    // PostgreSQL has no NUL, and the error may quote one of the event.
+    let text = error.replace('\0', "\u{fffd}");
+    outbox.set_aside(id, &text).map_err(failed)?;
+    relayed.refused += 1;
+    Ok(())
 }
 
 fn failed(error: impl fmt::Display) -> Error {

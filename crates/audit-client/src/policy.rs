@@ -1,6 +1,6 @@
 //! When a request is attempted again, and how long the client waits. No I/O, no clock.
 
-use crate::error::Error;
+use crate::error::{ApiError, Error};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use std::time::Duration;
 
@@ -89,18 +89,26 @@ pub(crate) fn is_known_unsent(error: &Error) -> bool {
 
 /// Whether the error is about the events themselves, so that sending them again cannot succeed.
 ///
-/// A key can be replaced (401, 403), an address corrected (3xx, 404). A response without a code is not one of the service but, for
-/// example, of a proxy that is configured wrongly; a 413 concerns the size of the request wherever it comes from.
+/// A key can be replaced (401, 403), an address corrected (3xx, 404), a setting of the client too (a 400 on `project_id`). A response
+/// without a code is not one of the service but, for example, of a proxy that is configured wrongly; a 413 concerns the size of the
+/// request wherever it comes from.
 pub(crate) fn concerns_events(error: &Error) -> bool {
     match error {
         Error::Network { .. } => false,
         Error::Api(error) => match error.status {
             None | Some(413) => true,
-            Some(400 | 409 | 410 | 422) => error.code.is_some(),
+            Some(400) => error.code.is_some() && names_events(error),
+            Some(409 | 410 | 422) => error.code.is_some(),
             Some(_) => false,
         },
         _ => true,
     }
+}
+
+/// Whether a detail is about an event of the request's array (`[3].actor.id`), or about the array.
+fn names_events(error: &ApiError) -> bool {
+    let mut details = error.details.iter();
+    details.any(|detail| detail.field.starts_with('[') || detail.field == "body")
 }
 
 /// Whether the server could not read the request at all, so that its events may be valid one by one.
@@ -113,7 +121,6 @@ pub(crate) fn concerns_request(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ApiError;
 
     fn response(status: u16, retry_after: Option<u64>) -> Error {
         response_with(status, retry_after, b"<html>")
@@ -163,12 +170,27 @@ mod tests {
                 "{status}"
             );
         }
-        for status in [400, 409, 410, 413, 422] {
+        for status in [409, 410, 413, 422] {
             assert!(
                 !is_temporary(&refusal(status)) && concerns_events(&refusal(status)),
                 "{status}"
             );
         }
+        for (field, is_about_events) in [
+            ("[0].actor.id", true),
+            ("[12]", true),
+            ("body", true),
+            ("environment", false),
+            ("project_id", false),
+            ("query", false),
+        ] {
+            let body = format!(
+                r#"{{"error": {{"code": "validation_error", "details": [{{"field": "{field}"}}]}}}}"#
+            );
+            let error = response_with(400, None, body.as_bytes());
+            assert_eq!(concerns_events(&error), is_about_events, "{field}");
+        }
+        assert!(!concerns_events(&refusal(400)), "without a detail");
         for status in [400, 409, 410, 422] {
             assert!(!concerns_events(&response(status, None)), "{status} of a proxy");
         }

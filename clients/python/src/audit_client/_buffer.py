@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from typing import Any, Deque, Dict, List, Mapping
 
 from ._check import check, check_size
-from ._wire import encode, time_text
+from ._wire import encode, time_text, without_none
 from .errors import InvalidEvent
 
 #: The server refuses larger requests. The bound of the body leaves room below its 1,048,576 bytes.
@@ -39,7 +39,7 @@ def entry_of(event: Mapping[str, Any]) -> Entry:
     """
     if not isinstance(event, Mapping):
         raise TypeError(f"an event is a dictionary, not {type(event).__name__}")
-    made = {name: value for name, value in event.items() if value is not None}
+    made: Dict[str, Any] = without_none(event)
     if "idempotency_key" not in made:
         made["idempotency_key"] = str(uuid.uuid4())
         made.setdefault("occurred_at", time_text(datetime.now(timezone.utc)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Callable, Dict, List, Mapping, Tuple, get_args
 
-from ._wire import plain
+from ._wire import plain, well_formed, without_none
 from .errors import InvalidEvent
 from .types import ActorType, Category
 
@@ -40,7 +40,8 @@ def text(chars_min: int, chars_max: int) -> Check:
             return [f"{path}: must be a string, not {type(value).__name__}"]
         if len(value) < chars_min:
             return [f"{path}: must not be empty"]
-        return [f"{path}: must have at most {chars_max} characters"] if len(value) > chars_max else []
+        is_too_long = len(value) > chars_max and len(well_formed(value)) > chars_max
+        return [f"{path}: must have at most {chars_max} characters"] if is_too_long else []
 
     return check
 
@@ -70,6 +71,13 @@ def time(path: str, value: Any) -> List[str]:
     return [f"{path}: must be a string"] if not isinstance(value, str) else []
 
 
+def written(value: Any) -> Any:
+    """A value as JSON has it, as far as the check needs it: the type, not what is within."""
+    while value is not None and not isinstance(value, BASIC):
+        value = plain(value)
+    return value
+
+
 def fields(members: Dict[str, Field]) -> Check:
     def check(path: str, value: Any) -> List[str]:
         if not isinstance(value, Mapping):
@@ -79,7 +87,7 @@ def fields(members: Dict[str, Field]) -> Check:
         for name, member in members.items():
             given = value.get(name)
             if given is not None:
-                found += member.check(prefix + name, given if isinstance(given, BASIC) else plain(given))
+                found += member.check(prefix + name, written(given))
             elif member.is_required:
                 found.append(f"{prefix}{name}: is missing")
         return found + [f"{prefix}{name}: is no field of an event" for name in value if name not in members]
@@ -92,7 +100,7 @@ def changes(path: str, value: Any) -> List[str]:
         return [f"{path}: must be a list"]
     if len(value) > CHANGES_ITEMS_MAX:
         return [f"{path}: must have at most {CHANGES_ITEMS_MAX} items"]
-    return [problem for index, one in enumerate(value) for problem in CHANGE(f"{path}[{index}]", one)]
+    return [problem for index, one in enumerate(value) for problem in CHANGE(f"{path}[{index}]", written(one))]
 
 
 ID = text(1, ID_CHARS_MAX)
@@ -101,7 +109,12 @@ ANY_TEXT = text(0, EVENT_CHARS_MAX)
 CHANGE = fields({"field": Field(text(1, NAME_CHARS_MAX), True), "before": Field(anything), "after": Field(anything)})
 ACTOR = {"id": Field(ID, True), "type": Field(one_of(get_args(ActorType)), True), "name": Field(NAME), "email": Field(NAME)}
 TARGET = {"id": Field(ID, True), "type": Field(ID, True), "name": Field(NAME)}
-CONTEXT = {"ip_address": Field(ANY_TEXT), "user_agent": Field(ANY_TEXT), "location": Field(ANY_TEXT), "session_id": Field(ID)}
+CONTEXT = {
+    "ip_address": Field(ANY_TEXT),
+    "user_agent": Field(ANY_TEXT),
+    "location": Field(ANY_TEXT),
+    "session_id": Field(text(0, ID_CHARS_MAX)),
+}
 EVENT = fields(
     {
         "action": Field(action, True),
@@ -120,7 +133,7 @@ EVENT = fields(
 
 def check(event: Mapping[str, Any]) -> None:
     """Raises :class:`InvalidEvent` for an event that the service would refuse."""
-    problems = EVENT("", event)
+    problems = EVENT("", without_none(event))
     if not problems and isinstance(event.get("occurred_at"), datetime) and event["occurred_at"].tzinfo is None:
         problems = ["occurred_at: must have a time zone, for example datetime.now(timezone.utc)"]
     if problems:

@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Mapping, Optional
 
 from .errors import ApiError, AuditError, NetworkError
 
@@ -72,14 +72,23 @@ def is_retryable(error: AuditError) -> bool:
 def concerns_events(error: AuditError) -> bool:
     """Whether the error is about the events themselves, so that sending them again cannot succeed.
 
-    A key can be replaced (401, 403), an address corrected (3xx, 404). A response without a code is not one of the service but,
-    for example, of a proxy that is configured wrongly; a 413 concerns the size of the request wherever it comes from.
+    A key can be replaced (401, 403), an address corrected (3xx, 404), a setting of the client too (a 400 on ``project_id``). A
+    response without a code is not one of the service but, for example, of a proxy that is configured wrongly; a 413 concerns the
+    size of the request wherever it comes from.
     """
     if not isinstance(error, ApiError):
         return not isinstance(error, NetworkError)
     if error.status in (None, 413):
         return True
+    if error.status == 400 and not any(names_events(detail) for detail in error.details):
+        return False
     return error.status in REFUSAL_STATUSES and error.code is not None
+
+
+def names_events(detail: Mapping[str, Any]) -> bool:
+    """Whether a detail is about an event of the request's array (``[3].actor.id``), or about the array."""
+    field = str(detail.get("field"))
+    return field.startswith("[") or field == "body"
 
 
 def concerns_request(error: AuditError) -> bool:

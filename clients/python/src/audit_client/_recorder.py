@@ -15,7 +15,7 @@ from ._buffer import Buffer, Entry, MemoryBuffer, body_of, checked_entry
 from ._policy import check_number, concerns_events, concerns_request, is_temporary
 from ._transport import Settings, Transport
 from ._wire import Call, Outcome, json_of, outcomes_of
-from .errors import AuditError, ClientClosed, InvalidEvent, NotSent, QueueFull
+from .errors import AuditError, ClientClosed, InvalidEvent, NotSent, QueueFull, SpoolError
 from .spool import Spool, SpoolBuffer
 
 LOGGER = logging.getLogger("audit_client")
@@ -282,6 +282,9 @@ class Recorder:
                     batch = [] if self.is_abandoned else self.buffer.peek()
                 if batch:
                     self.deliver(transport, batch)
+                else:
+                    # Events that were counted cannot be read any more. The next process counts again.
+                    self.pause(SpoolError("the events of the spool cannot be read"))
         except Exception:
             # The next event starts another one.
             LOGGER.exception("the thread that sends events has ended")

@@ -56,6 +56,13 @@ def call(
     return Call(method, path, query(params or {}), text, {}, is_idempotent, in_environment, extra_seconds)
 
 
+def without_none(members: Any) -> Any:
+    """The members of an object whose values are not ``None``. Anything else as it is."""
+    if not isinstance(members, Mapping):
+        return members
+    return {name: value for name, value in members.items() if value is not None}
+
+
 class Null:
     """The JSON value ``null`` in a body: lifts a restriction, where leaving the field out keeps it."""
 

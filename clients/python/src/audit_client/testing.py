@@ -16,7 +16,7 @@ import httpx
 from ._buffer import checked_entry
 from ._client import AsyncClient, Client
 from ._recorder import Overflow, Stats
-from ._wire import encode
+from ._wire import encode, without_none
 from .types import EventInput
 
 __all__ = ["AsyncRecordingClient", "RecordingClient"]
@@ -55,7 +55,7 @@ class Recordings:
     def _keep(self, event: Mapping[str, Any]) -> None:
         """Keeps a copy, as the client makes one: what the application changes later is not recorded."""
         checked_entry(event)
-        self.recorded.append(json.loads(encode({name: value for name, value in event.items() if value is not None})))
+        self.recorded.append(json.loads(encode(without_none(event))))
 
     def _stats(self) -> Stats:
         return Stats(recorded=len(self.recorded), stored=len(self.recorded), failed=0, dropped=0, pending=0)

@@ -91,7 +91,7 @@ class EventInput(_EventRequired, total=False):
     metadata: Dict[str, Any]
     changes: List[Change]
     idempotency_key: str
-    occurred_at: str
+    occurred_at: Time
 
 
 class _StoredEventRequired(_EventRequired):

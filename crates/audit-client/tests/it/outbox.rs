@@ -148,6 +148,29 @@ fn an_outage_keeps_the_rows_and_ends_with_the_wait() {
     assert!(table.rows.iter().all(|(_, _, error)| error.is_none()));
 }
 
+#[test]
+fn rows_that_are_not_exactly_one_object_are_set_aside_and_do_not_stop_the_relay() {
+    let (service, mut table) = (Service::start(), Table::with(0..1));
+    let (first, second) = (row(7).event, row(8).event);
+    let wrong = [
+        format!("{first},{second}"),
+        format!("[{first}]"),
+        "null".to_owned(),
+        String::new(),
+        first[1..].to_owned(),
+        format!("{first} {second}"),
+    ];
+    wrong.iter().for_each(|event| table.insert(event.clone()));
+    table.insert(format!("\n{} ", row(1).event));
+    let relayed = client(&service.base_url, "pk_test")
+        .relay_once(&mut table)
+        .expect("relayed");
+    assert_eq!((relayed.stored, relayed.refused, relayed.has_more), (2, 6, false));
+    assert_eq!(service.numbers(), [0, 1]);
+    let errors: Vec<Option<&str>> = table.rows.iter().map(|(_, _, error)| error.as_deref()).collect();
+    assert_eq!(errors, [Some("event: must be exactly one JSON object"); 6]);
+}
+
 #[cfg(all(feature = "actix", feature = "verify"))]
 #[test]
 fn the_server_stores_each_event_once_in_order_and_a_refused_one_is_set_aside() {
@@ -168,7 +191,8 @@ fn the_server_stores_each_event_once_in_order_and_a_refused_one_is_set_aside() {
     let relayed = client.relay_once(&mut table).expect("relayed");
     let expected = audit_client::outbox::Relayed {
         stored: 5,
-        refused: 3,
+        // The row that is not JSON was set aside before.
+        refused: 2,
         has_more: false,
     };
     assert_eq!(relayed, expected);

@@ -1,6 +1,6 @@
 //! The cases that the tests of all clients read: `clients/conformance/tables`.
 
-use audit_client::{Client, Error, NewEvent};
+use audit_client::{Client, Error, NewEvent, Record, RecordedEvents};
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::sync::Arc;
@@ -12,6 +12,16 @@ pub(crate) fn cases(name: &str) -> Vec<Value> {
         .join(name);
     let text = std::fs::read(path).expect("a table");
     serde_json::from_slice(&text).expect("an array")
+}
+
+#[test]
+fn what_the_service_accepts_is_recorded() {
+    for case in cases("valid-events.json") {
+        let event = NewEvent::from_serialize(&case["event"]).expect("an object");
+        assert_eq!(event.check(), Ok(()), "{case}");
+        let audit = RecordedEvents::default();
+        assert!(audit.record(event).expect("no error"), "{case}");
+    }
 }
 
 #[test]

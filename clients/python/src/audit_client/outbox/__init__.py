@@ -20,16 +20,17 @@ client use the same table.
   was sent.
 - A row is sent only after, or together with, all visible rows before it. So relays that run at the same time repeat events but do
   not reorder them, and need no lock.
-- A refused event is set aside with its error, and does not block those behind it.
+- A refused event is set aside with its error, and does not block those behind it. So is a row that is not exactly one JSON object.
 """
 
 import collections
+import functools
 import json
 import sys
 import threading
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Callable, Deque, List, Mapping, Optional, Protocol, Sequence, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Protocol, Sequence, Tuple
 
 from .._buffer import REQUEST_EVENTS_MAX, Entry, body_of, checked_entry, first_of
 from .._client import Client
@@ -69,8 +70,13 @@ CREATE INDEX audit_outbox_waiting ON audit_outbox (id) WHERE error IS NULL;
 INSERT = "INSERT INTO audit_outbox (tenant_id, idempotency_key, event) VALUES (:tenant_id, :idempotency_key, :event)"
 OLDEST = f"SELECT id, event FROM audit_outbox WHERE error IS NULL ORDER BY id LIMIT {REQUEST_EVENTS_MAX}"
 
+#: The error of a row that the service could not even count as one event.
+NOT_AN_OBJECT = ApiError("event: must be exactly one JSON object", code="validation_error")
+
 #: Waits so many seconds after a failed attempt, or raises.
 Sleep = Callable[[float, AuditError], object]
+#: Writes what became of the rows with these ids.
+Settle = Callable[[List[int], List[Outcome]], "Relayed"]
 
 
 class Connection(Protocol):
@@ -93,7 +99,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Relayed:
-    """Counts of events: stored by the service, refused and set aside. ``has_more`` if more rows may wait."""
+    """Counts of events: stored by the service, refused and set aside. ``has_more`` if more rows may wait.
+
+    Rows that are not exactly one JSON object count as refused.
+    """
 
     stored: int
     refused: int
@@ -132,6 +141,14 @@ def marker_of(connection: Any, paramstyle: Optional[str]) -> str:
     if style not in markers:
         raise ValueError(f"paramstyle must be qmark, format or pyformat, not {style!r}, for a {type(connection).__name__}")
     return markers[style]
+
+
+def is_object(event: str) -> bool:
+    """Whether a text is one event, however invalid. Any other would make the array another one than the rows."""
+    try:
+        return isinstance(json.loads(event), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 class Relay:
@@ -190,17 +207,22 @@ class Relay:
             return self.relay_oldest(connection, None)
 
     def relay_oldest(self, connection: Connection, sleep: Optional[Sleep]) -> Relayed:
+        # A style that is not known is an error before anything is sent.
+        marker = marker_of(connection, self.paramstyle)
+        settle = functools.partial(self.settle, connection, marker)
         with closing(connection.cursor()) as cursor:
             cursor.execute(OLDEST)
-            rows = cursor.fetchall()
+            rows = [(int(id), str(event)) for id, event in cursor.fetchall()]
         connection.commit()
-        entries: Deque[Entry] = collections.deque(Entry(str(event).encode()) for _, event in rows)
-        sent = list(zip([int(id) for id, _ in rows], first_of(entries)))
-        relayed = self.relay_rows(connection, sent, sleep) if sent else Relayed(0, 0)
-        has_more = len(rows) > len(sent) or len(rows) >= REQUEST_EVENTS_MAX
-        return Relayed(relayed.stored, relayed.refused, has_more)
+        unreadable = [id for id, event in rows if not is_object(event)]
+        set_aside = settle(unreadable, [NOT_AN_OBJECT] * len(unreadable)) if unreadable else Relayed(0, 0)
+        events = [(id, Entry(event.encode())) for id, event in rows if id not in unreadable]
+        sent = events[: len(first_of(collections.deque(entry for _, entry in events)))]
+        relayed = self.relay_rows(sent, settle, sleep) if sent else Relayed(0, 0)
+        has_more = len(events) > len(sent) or len(rows) >= REQUEST_EVENTS_MAX
+        return Relayed(relayed.stored, relayed.refused + set_aside.refused, has_more)
 
-    def relay_rows(self, connection: Connection, rows: Sequence[Tuple[int, Entry]], sleep: Optional[Sleep]) -> Relayed:
+    def relay_rows(self, rows: Sequence[Tuple[int, Entry]], settle: Settle, sleep: Optional[Sleep]) -> Relayed:
         """Sends rows and settles them. An error leaves the rest as it is."""
         body = body_of([entry for _, entry in rows])
 
@@ -213,18 +235,17 @@ class Relay:
         except ApiError as error:
             if len(rows) > 1 and concerns_request(error):
                 half = len(rows) // 2
-                first = self.relay_rows(connection, rows[:half], sleep)
-                second = self.relay_rows(connection, rows[half:], sleep)
+                first = self.relay_rows(rows[:half], settle, sleep)
+                second = self.relay_rows(rows[half:], settle, sleep)
                 return Relayed(first.stored + second.stored, first.refused + second.refused)
             if not concerns_events(error):
                 raise
             outcomes = [error] * len(rows)
-        return self.settle(connection, [id for id, _ in rows], outcomes)
+        return settle([id for id, _ in rows], outcomes)
 
-    def settle(self, connection: Connection, ids: List[int], outcomes: List[Outcome]) -> Relayed:
+    def settle(self, connection: Connection, marker: str, ids: List[int], outcomes: List[Outcome]) -> Relayed:
         refused = [(id, outcome) for id, outcome in zip(ids, outcomes) if isinstance(outcome, ApiError)]
         stored = [id for id, outcome in zip(ids, outcomes) if not isinstance(outcome, ApiError)]
-        marker = marker_of(connection, self.paramstyle)
         with closing(connection.cursor()) as cursor:
             for id, error in refused:
                 LOGGER.error("event %d of the outbox was refused and is set aside: %s", id, error)
