@@ -16,7 +16,7 @@ import pytest
 from audit_server import AuditServer
 from conftest import event
 
-from audit_client import AsyncClient, Client, InvalidEvent, Result
+from audit_client import AsyncClient, Client, EventInput, InvalidEvent, Result
 from audit_client.testing import RecordingClient
 
 #: Nothing is sent there: the events are refused before.
@@ -116,6 +116,19 @@ def test_what_is_valid_as_json_is_recorded(server: AuditServer, audit: Client, t
     money = {"amount": "1.50", "currency": "EUR"}
     assert stored["changes"] == [{"field": "plan", "before": "free", "after": money}, {"field": "seats"}]
     assert stored["actor"]["name"] == "\U0001f600" * 512 and "ticket" not in stored
+
+
+def test_the_time_of_an_event_is_a_datetime_or_a_text(server: AuditServer, audit: Client, tenant: str) -> None:
+    made: EventInput = {
+        "action": "invoice.paid",
+        "category": "mutation",
+        "tenant_id": tenant,
+        "actor": {"id": "user_1", "type": "user"},
+        "occurred_at": datetime(2026, 1, 15, 10, 30, tzinfo=timezone.utc),
+    }
+    assert audit.record(made) and audit.record({**made, "occurred_at": "2026-01-15T10:30:00Z"})
+    assert audit.flush()
+    assert [one["occurred_at"] for one in audit.events.query(tenant_id=tenant)] == ["2026-01-15T10:30:00.000Z"] * 2
 
 
 def test_values_of_the_standard_library_are_recorded(server: AuditServer, audit: Client, tenant: str) -> None:
