@@ -51,6 +51,7 @@ fn says_number(text: &str, number: usize) -> bool {
 on_both_databases! {
     good_lines_are_stored_and_bad_ones_reported_by_number,
     a_second_import_stores_nothing_again,
+    a_byte_order_mark_and_line_ends_of_windows_cost_no_line,
     the_example_is_imported_whole_and_can_be_asked,
     what_cannot_be_imported_is_refused,
 }
@@ -101,6 +102,19 @@ fn a_second_import_stores_nothing_again(database: DatabaseKind) {
             "{way:?}: {second}"
         );
         assert_eq!(organization.project().count(), 250);
+    }
+}
+
+fn a_byte_order_mark_and_line_ends_of_windows_cost_no_line(database: DatabaseKind) {
+    for way in [Way::Database, Way::Http] {
+        let organization = Organization::fresh(database);
+        let path = file(&[format!("\u{feff}{}\r", keyed("a")), format!("{}\r", keyed("b"))]);
+        import(database, &organization, way, &path).success();
+        assert_eq!(organization.project().count(), 2, "{way:?}");
+        // A mark alone is an empty line.
+        let path = file(&["\u{feff}".to_owned(), keyed("c")]);
+        import(database, &organization, way, &path).success();
+        assert_eq!(organization.project().count(), 3, "{way:?}");
     }
 }
 

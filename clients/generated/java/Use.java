@@ -34,10 +34,10 @@ public class Use {
     ApiClient client = client(arguments[0], arguments[1]);
     EventsApi events = new EventsApi(client);
     EventInput single = event("user.created").metadata(Map.of("plan", "pro"));
-    check(events.ingestEvents(new EventsInput(single), null, null, null).getIds().size() == 1, "one");
+    check(events.ingestEvents(new EventsInput(single), null, null, null, null).getIds().size() == 1, "one");
     EventBatch batch = new EventBatch();
     batch.addAll(Collections.nCopies(5, event("user.updated")));
-    check(events.ingestEvents(new EventsInput(batch), null, null, null).getIds().size() == 5, "batch");
+    check(events.ingestEvents(new EventsInput(batch), null, null, null, null).getIds().size() == 5, "batch");
 
     OffsetDateTime now = OffsetDateTime.now();
     List<StoredEvent> found = new ArrayList<>();

@@ -72,11 +72,11 @@ impl Identity {
 /// Neither does ingest for viewer tokens:
 ///
 /// ```compile_fail,E0599
-/// use audit_app::{Ingested, Presented, Result, Selection};
+/// use audit_app::{Ingested, Presented, Result, Selection, SentEvents};
 /// use audit_auth::Readers;
 ///
-/// async fn ingest(presented: &Presented<Readers>, body: &[u8]) -> Result<Ingested> {
-///     presented.ingest(Selection::default(), body).await
+/// async fn ingest(presented: &Presented<Readers>, sent: &SentEvents<'_>) -> Result<Ingested> {
+///     presented.ingest(Selection::default(), sent).await
 /// }
 /// ```
 ///

@@ -1,9 +1,11 @@
 //! Ingest: parse, validate, redact, stamp, append.
 
 mod prepared;
+mod sent;
 
-pub use prepared::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
+pub use prepared::{BATCH_EVENTS_MAX, Ingested, LINES_EVENTS_MAX, RefusedEvent};
 pub(crate) use prepared::{Prepared, read_events};
+pub use sent::{EventsForm, SentEvents};
 
 use crate::authentication::Presented;
 use crate::cells::routing::is_of_other_cell;
@@ -38,8 +40,7 @@ pub(crate) struct IngestTarget {
 }
 
 impl Presented<Keys<EventsWrite>> {
-    /// Stores the events of a request body: one object, or an array of up to [`BATCH_EVENTS_MAX`]. The credential was recognised
-    /// before.
+    /// Stores the events of a request. The credential was recognised before.
     ///
     /// On `Ok`, every event in `ids` is committed. On an error, no event of the request is stored, unless it is
     /// [`AppError::OutcomeUnknown`].
@@ -47,11 +48,11 @@ impl Presented<Keys<EventsWrite>> {
     /// # Errors
     /// An error of the credential or of a limit; [`AppError::Invalid`] or [`AppError::Conflict`] when no event of the request
     /// can be stored.
-    pub async fn ingest(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
+    pub async fn ingest(&self, selection: Selection, sent: &SentEvents<'_>) -> Result<Ingested> {
         let mut other = None::<Self>;
         loop {
             let presented = other.as_ref().unwrap_or(self);
-            let error = match presented.ingest_here(selection, body).await {
+            let error = match presented.ingest_here(selection, sent).await {
                 Err(error) if is_of_other_cell(&error) => error,
                 outcome => return outcome,
             };
@@ -63,16 +64,16 @@ impl Presented<Keys<EventsWrite>> {
 
     /// Stores the events with the cached configuration, which may be stale. The transaction detects that. What few requests wait
     /// for is boxed, here and below, so that the futures of the others have no room for it.
-    async fn ingest_here(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
+    async fn ingest_here(&self, selection: Selection, sent: &SentEvents<'_>) -> Result<Ingested> {
         let Some(target) = self.cached_target(selection) else {
-            return Box::pin(self.ingest_looked_up(selection, body, None)).await;
+            return Box::pin(self.ingest_looked_up(selection, sent, None)).await;
         };
-        match self.attempt(&target, body).await {
+        match self.attempt(&target, sent).await {
             Ok(ingested) => Ok(ingested),
             Err(error) if is_final(&error) => Err(error),
             Err(error) => {
                 let cached = Some((target.destination.configuration_version, error));
-                Box::pin(self.ingest_looked_up(selection, body, cached)).await
+                Box::pin(self.ingest_looked_up(selection, sent, cached)).await
             }
         }
     }
@@ -82,7 +83,7 @@ impl Presented<Keys<EventsWrite>> {
     async fn ingest_looked_up(
         &self,
         selection: Selection,
-        body: &[u8],
+        sent: &SentEvents<'_>,
         cached: Option<(ConfigurationVersion, AppError)>,
     ) -> Result<Ingested> {
         if let Some((version, error)) = cached {
@@ -93,21 +94,21 @@ impl Presented<Keys<EventsWrite>> {
         }
         for _ in 0..STALE_RETRIES_MAX {
             let target = self.target(selection).await?;
-            match self.attempt(&target, body).await {
+            match self.attempt(&target, sent).await {
                 Err(AppError::Unavailable(StoreError::Stale)) => {}
                 outcome => return outcome,
             }
         }
-        self.ingest_exclusively(selection, body).await
+        self.ingest_exclusively(selection, sent).await
     }
 
     /// Prepares and stores the events.
-    async fn attempt(&self, target: &IngestTarget, body: &[u8]) -> Result<Ingested> {
+    async fn attempt(&self, target: &IngestTarget, sent: &SentEvents<'_>) -> Result<Ingested> {
         let service = &self.service;
-        service.store.check_room(&target.destination, body.len())?;
-        let prepared = match service.engine_in_place(target, body) {
-            Some(engine) => service.prepare(target, &engine, body)?,
-            None => Box::pin(self.prepare_in_turn(target, body)).await?,
+        service.store.check_room(&target.destination, sent.bytes())?;
+        let prepared = match service.engine_in_place(target, sent) {
+            Some(engine) => service.prepare(target, &engine, sent)?,
+            None => Box::pin(self.prepare_in_turn(target, sent)).await?,
         };
         let (events, rest) = prepared.split();
         let timing = Timing::begin("commit");
@@ -127,20 +128,24 @@ impl Presented<Keys<EventsWrite>> {
     }
 
     /// Prepares the events on a thread that may be occupied, in the turn of the organization.
-    async fn prepare_in_turn(&self, target: &IngestTarget, body: &[u8]) -> Result<Prepared<NewEvent>> {
+    async fn prepare_in_turn(
+        &self,
+        target: &IngestTarget,
+        sent: &SentEvents<'_>,
+    ) -> Result<Prepared<NewEvent>> {
         let turn = self.home.turns.preparation(&target.project.project).await?;
-        let (service, target, body) = (Arc::clone(&self.service), target.clone(), body.to_vec());
+        let (service, target, sent) = (Arc::clone(&self.service), target.clone(), sent.owned());
         turn.run(move || {
             let engine = service.engines.compiled(&target.project.rules)?;
-            service.prepare(&target, &engine, &body)
+            service.prepare(&target, &engine, &sent)
         })
         .await
     }
 
     /// Prepares and stores the events in one transaction that locks the project's configuration. Only for a request that takes
     /// little work: others wait for the transaction.
-    async fn ingest_exclusively(&self, selection: Selection, body: &[u8]) -> Result<Ingested> {
-        let (presented, body) = (self.clone(), body.to_vec());
+    async fn ingest_exclusively(&self, selection: Selection, sent: &SentEvents<'_>) -> Result<Ingested> {
+        let (presented, sent) = (self.clone(), sent.owned());
         let stored = self.request(move || {
             let service = Arc::clone(&presented.service);
             service.store.write(move |writer| {
@@ -148,8 +153,8 @@ impl Presented<Keys<EventsWrite>> {
                 let project_id = presented.load_target(writer, selection)?.destination.project_id;
                 writer.hold_configuration(project_id)?;
                 let target = presented.load_target(writer, selection)?;
-                let engine = service.engine_in_place(&target, &body).ok_or(StoreError::Stale)?;
-                let (events, rest) = service.prepare(&target, &engine, &body)?.split();
+                let engine = service.engine_in_place(&target, &sent).ok_or(StoreError::Stale)?;
+                let (events, rest) = service.prepare(&target, &engine, &sent)?.split();
                 match writer.append_sent(target.destination, events, service.clock.now()) {
                     Ok(appended) => rest.conclude(appended.events, Some(appended.log_size)),
                     Err(error) => Err(service.append_error(error)),
@@ -242,22 +247,22 @@ impl AuditLog {
         self: &Arc<Self>,
         project_id: ProjectId,
         environment: Environment,
-        body: &[u8],
+        sent: &SentEvents<'_>,
     ) -> Result<Ingested> {
         let service = self.cell_of_project(project_id)?;
-        service.ingest_blocking_here(project_id, environment, body)
+        service.ingest_blocking_here(project_id, environment, sent)
     }
 
     fn ingest_blocking_here(
         &self,
         project_id: ProjectId,
         environment: Environment,
-        body: &[u8],
+        sent: &SentEvents<'_>,
     ) -> Result<Ingested> {
         for _ in 0..STALE_RETRIES_MAX {
             let target = self.target_for_project(project_id, environment)?;
             let engine = self.engines.compiled(&target.project.rules)?;
-            let (events, rest) = self.prepare(&target, &engine, body)?.split();
+            let (events, rest) = self.prepare(&target, &engine, sent)?.split();
             match self.store.append_blocking(target.destination, events) {
                 Ok(appended) => return rest.conclude(appended.events, Some(appended.log_size)),
                 Err(StoreError::Stale) => {}
@@ -268,11 +273,11 @@ impl AuditLog {
     }
 
     /// The engine that redacts a request, if the thread that serves its connection may do so.
-    fn engine_in_place(&self, target: &IngestTarget, body: &[u8]) -> Option<EngineInUse> {
+    fn engine_in_place(&self, target: &IngestTarget, sent: &SentEvents<'_>) -> Option<EngineInUse> {
         let rules = &target.project.rules;
         // Each event is matched with each alert rule.
         let matching = 1 + target.project.alert_rules.count() / ALERT_RULES_PER_PARSE;
-        let is_small = body.len() * matching <= PREPARED_IN_PLACE_BYTES_MAX && !rules.has_custom();
+        let is_small = sent.bytes() * matching <= PREPARED_IN_PLACE_BYTES_MAX && !rules.has_custom();
         is_small.then(|| self.engines.cached(rules)).flatten()
     }
 
@@ -307,9 +312,14 @@ impl AuditLog {
     }
 
     /// Does all work that needs no lock of the database.
-    fn prepare(&self, target: &IngestTarget, engine: &Engine, body: &[u8]) -> Result<Prepared<NewEvent>> {
+    fn prepare(
+        &self,
+        target: &IngestTarget,
+        engine: &Engine,
+        sent: &SentEvents<'_>,
+    ) -> Result<Prepared<NewEvent>> {
         let now = self.clock.now();
-        read_events(body, now, self.entropy.bytes(), |event, stamp| {
+        read_events(sent, now, self.entropy.bytes(), |event, stamp| {
             self.prepare_event(target, engine, event, stamp)
         })
     }

@@ -91,7 +91,7 @@ pub use export::pages::Export;
 pub use export::{EXPORTS_MAX, ORGANIZATION_EXPORTS_MAX};
 pub use feed::follower::{FeedRequest, Follower};
 pub use feed::page::{FeedEvent, FeedPage};
-pub use ingest::{BATCH_EVENTS_MAX, Ingested, RefusedEvent};
+pub use ingest::{BATCH_EVENTS_MAX, EventsForm, Ingested, LINES_EVENTS_MAX, RefusedEvent, SentEvents};
 pub use key_trace::TracedEvent;
 pub use keys::{
     KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyChange, KeyManager, MASTER_KEYS_MAX, NewKey, PROJECT_KEYS_MAX,

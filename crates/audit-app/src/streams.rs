@@ -4,7 +4,7 @@ mod claims;
 pub(crate) mod limits;
 
 use crate::error::{AppError, Result};
-use crate::ingest::{Ingested, Prepared, STALE_RETRIES_MAX, destination, read_events};
+use crate::ingest::{Ingested, Prepared, STALE_RETRIES_MAX, SentEvents, destination, read_events};
 use crate::redact_event::redact_and_record;
 use crate::redaction::engines::EngineInUse;
 use crate::self_audit::recorder::Recorder;
@@ -84,8 +84,13 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::Invalid`], [`AppError::Conflict`], the errors of streams and of their limits. No event is stored then.
-    pub fn ingest_stream(&self, token: ClaimToken, client: String, body: &[u8]) -> Result<Ingested> {
-        let prepared = self.prepare_stream(body)?;
+    pub fn ingest_stream(
+        &self,
+        token: ClaimToken,
+        client: String,
+        sent: &SentEvents<'_>,
+    ) -> Result<Ingested> {
+        let prepared = self.prepare_stream(sent)?;
         let (events, rest) = prepared.split();
         let limits = self.settings.stream_limits;
         let now = self.clock.now();
@@ -194,13 +199,14 @@ impl AuditLog {
         })
     }
 
-    fn prepare_stream(&self, body: &[u8]) -> Result<Prepared<NewStreamEvent>> {
+    fn prepare_stream(&self, sent: &SentEvents<'_>) -> Result<Prepared<NewStreamEvent>> {
         let now = self.clock.now();
         let engine = &self.stream_engine;
         let digest_key = self.settings.digest_key.as_ref();
-        read_events(body, now, self.entropy.bytes(), |mut event: Event, stamp| {
+        read_events(sent, now, self.entropy.bytes(), |mut event: Event, stamp| {
             let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
-            let new = NewStreamEvent::new(record, event.idempotency_key.as_deref().zip(digest));
+            let idempotency = event.idempotency_key.as_deref().zip(digest);
+            let new = NewStreamEvent::new(record, &event.tenant_id, idempotency);
             (new, report.fields().len())
         })
     }

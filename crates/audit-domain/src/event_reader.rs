@@ -87,7 +87,7 @@ fn read_event(fields: &mut Fields<'_>, now: Timestamp) -> Option<Event> {
     let idempotency_key = fields.optional_text("idempotency_key", 1, limits::ID_CHARS_MAX);
     let occurred_at = fields
         .optional_text("occurred_at", 0, usize::MAX)
-        .and_then(|text| match Timestamp::parse_rfc3339(&text) {
+        .and_then(|text| match Timestamp::parse_instant(&text) {
             Ok(time) if time > now.plus_seconds(limits::FUTURE_SECONDS_MAX) => {
                 fields.violate("occurred_at", "must not be more than 24 hours in the future")
             }
@@ -377,7 +377,7 @@ mod tests {
         );
         assert!(
             fields_of(read(with("occurred_at", json!("2026-01-15"))))[0]
-                .starts_with("occurred_at: must be an RFC 3339")
+                .starts_with("occurred_at: must be a date and time with an offset")
         );
     }
 

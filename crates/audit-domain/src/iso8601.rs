@@ -19,8 +19,8 @@ use time::format_description::well_known::Rfc3339;
 pub(crate) fn parse(text: &str, bound: Bound) -> Option<Timestamp> {
     let (text, far) = with_year_of_four_digits(text)?;
     let written = match text.len() {
-        10 => of_date(&text, bound),
-        _ => of_date_and_time(&text)?,
+        DATE_BYTES => of_date(&text, bound),
+        _ => of_date_and_time(&text, bound)?,
     };
     let parsed = OffsetDateTime::parse(&written, &Rfc3339).ok()?;
     let latest = Timestamp::from_micros(Timestamp::MAX.as_micros() - 1);
@@ -33,6 +33,22 @@ pub(crate) fn parse(text: &str, bound: Bound) -> Option<Timestamp> {
         }
     })
 }
+
+/// The instant of a date and time, if it can be stored.
+pub(crate) fn parse_instant(text: &str) -> Option<Timestamp> {
+    // What most clients write needs no copy.
+    if let Ok(time) = Timestamp::parse_rfc3339(text) {
+        return Some(time);
+    }
+    let (text, far) = with_year_of_four_digits(text)?;
+    if far.is_some() || text.len() == DATE_BYTES {
+        return None;
+    }
+    Timestamp::parse_rfc3339(&of_date_and_time(&text, Bound::Start)?).ok()
+}
+
+/// The length of a date alone.
+const DATE_BYTES: usize = 10;
 
 /// A year beyond 9999 or before 0.
 #[derive(Clone, Copy)]
@@ -68,11 +84,15 @@ fn of_date(date: &str, bound: Bound) -> String {
 }
 
 /// The text as RFC 3339 has it. Whether its numbers are in range is checked by its reader.
-fn of_date_and_time(text: &str) -> Option<String> {
+fn of_date_and_time(text: &str, bound: Bound) -> Option<String> {
     let (date, rest) = text.split_at_checked(10)?;
     let rest = rest.strip_prefix(['T', 't', ' '])?;
     let (time, offset) = rest.split_at_checked(rest.find(['Z', 'z', '+', '-', ' '])?)?;
-    let seconds = if time.len() == 5 { ":00" } else { "" };
+    let seconds = match (time.len(), bound) {
+        (5, Bound::Start) => ":00",
+        (5, Bound::End) => ":59.999999",
+        _ => "",
+    };
     let time = time.replace(',', ".");
     Some(format!("{date}T{time}{seconds}{}", offset_of(offset)?))
 }
@@ -99,6 +119,7 @@ fn offset_of(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::InstantError;
 
     fn start(text: &str) -> Option<String> {
         parse(text, Bound::Start).map(|time| time.to_string())
@@ -132,6 +153,45 @@ mod tests {
         let end = parse("2024-02-29", Bound::End).unwrap();
         let next = Timestamp::parse_rfc3339("2024-03-01T00:00:00Z").unwrap();
         assert_eq!(end.as_micros() + 1, next.as_micros());
+    }
+
+    #[test]
+    fn a_minute_is_its_first_or_its_last_instant() {
+        assert_eq!(
+            start("2026-01-15T12:30+02").as_deref(),
+            Some("2026-01-15T10:30:00.000Z")
+        );
+        let end = parse("2026-01-15T12:30+02", Bound::End).unwrap();
+        let next = Timestamp::parse_rfc3339("2026-01-15T10:31:00Z").unwrap();
+        assert_eq!(end.as_micros() + 1, next.as_micros());
+        let second = parse("2026-01-15T10:30:00Z", Bound::End).unwrap();
+        assert_eq!(second.to_string(), "2026-01-15T10:30:00.000Z");
+    }
+
+    #[test]
+    fn an_instant_is_read_as_a_bound_is_where_it_can_be_stored() {
+        for text in [
+            "2026-01-15T16:00:00+0530",
+            "2026-01-15 10:30:00 UTC",
+            "2026-01-15 16:00:00.000 +05:30",
+            "2026-01-15T10:30:00,000Z",
+            "2026-01-15T10:30Z",
+            "+002026-01-15T10:30:00.000Z",
+        ] {
+            let instant = Timestamp::parse_instant(text).map(|time| time.to_string());
+            assert_eq!(instant.as_deref(), Ok("2026-01-15T10:30:00.000Z"), "{text}");
+        }
+        for text in [
+            "2026-01-15",
+            "2026-01-15T10:30:00",
+            "1699-12-31T23:59Z",
+            "2240-01-01 00:00:00Z",
+            "+275760-09-13T00:00:00.000Z",
+            "-271821-04-20T00:00:00.000Z",
+            "yesterday",
+        ] {
+            assert_eq!(Timestamp::parse_instant(text), Err(InstantError), "{text}");
+        }
     }
 
     #[test]
@@ -188,6 +248,10 @@ mod tests {
             let read = parse(&text, Bound::End);
             if let Ok(before) = Timestamp::parse_rfc3339(&text) {
                 proptest::prop_assert_eq!(read, Some(before));
+            }
+            // A year that cannot be stored is clamped in a query only.
+            if let Ok(instant) = Timestamp::parse_instant(&text) {
+                proptest::prop_assert_eq!(parse(&text, Bound::Start), Some(instant));
             }
         }
     }

@@ -116,6 +116,12 @@ const LITERAL_CHARS_SHOWN: usize = 40;
 /// How `serde_json` with `arbitrary_precision` hands a number to a visitor: as a map with this one key.
 const NUMBER_KEY: &str = "$serde_json::private::Number";
 
+/// The text without the UTF-8 byte order mark that some programs begin a file or a body with (RFC 8259, section 8.1).
+#[must_use]
+pub fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
+}
+
 /// Reads one JSON value.
 ///
 /// # Errors

@@ -94,7 +94,7 @@ pub use service_event::{
 pub use tier::{
     DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerRoute, ViewerTier,
 };
-pub use time::{Bound, Clock, DateError, Entropy, Timestamp, TimestampError};
+pub use time::{Bound, Clock, DateError, Entropy, InstantError, Timestamp, TimestampError};
 pub use time_ordered::TimeOrdered;
 pub use top_field::TopField;
 pub use violation::{Violation, Violations};

@@ -16,17 +16,24 @@ pub struct Timestamp(i64);
 )]
 pub struct TimestampError;
 
+/// The text is no date and time with an offset, or lies outside [`Timestamp::MIN`] to [`Timestamp::MAX`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must be a date and time with an offset such as 2026-01-15T10:30:00Z, between the years 1700 and 2240"
+)]
+pub struct InstantError;
+
 /// The text is no date, and no date and time with an offset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("must be a date such as 2026-01-15, or a date and time with an offset such as 2026-01-15T10:30:00Z")]
 pub struct DateError;
 
-/// The end of a span of time that a date alone stands for.
+/// The end of a span of time that a date alone, or a time without seconds, stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The first instant of the day.
+    /// The first instant of the day or minute.
     Start,
-    /// The last instant of the day.
+    /// The last instant of the day or minute.
     End,
 }
 
@@ -110,6 +117,15 @@ impl Timestamp {
             return Err(TimestampError);
         }
         Ok(timestamp)
+    }
+
+    /// Reads a date and time as clients write ISO 8601; see the module `iso8601`. A date alone names no instant. A time
+    /// without seconds is the first instant of its minute.
+    ///
+    /// # Errors
+    /// [`InstantError`] when the text is something else or the year is out of range.
+    pub fn parse_instant(text: &str) -> Result<Self, InstantError> {
+        iso8601::parse_instant(text).ok_or(InstantError)
     }
 
     /// Reads a bound of a query as clients write ISO 8601; see the module `iso8601`. Years outside of what is stored are

@@ -36,9 +36,12 @@ pub enum ApiError {
     /// The body is larger than [`crate::BODY_BYTES_MAX`].
     #[error("the request body must have at most {} bytes", crate::BODY_BYTES_MAX)]
     PayloadTooLarge,
-    /// The body is not declared to be JSON.
-    #[error("the header Content-Type must be application/json")]
-    UnsupportedMediaType,
+    /// The body is not declared to be what the endpoint takes.
+    #[error("the header Content-Type must be {accepted}")]
+    UnsupportedMediaType {
+        /// The accepted content types.
+        accepted: &'static str,
+    },
     /// The body is compressed in a way that is not supported.
     #[error("the header Content-Encoding must be gzip or identity, or absent")]
     UnsupportedCoding,
@@ -166,7 +169,7 @@ impl ApiError {
             Self::NoRoute | Self::StreamsOff => ErrorCode::NotFound,
             Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge,
-            Self::UnsupportedMediaType | Self::UnsupportedCoding => ErrorCode::UnsupportedMediaType,
+            Self::UnsupportedMediaType { .. } | Self::UnsupportedCoding => ErrorCode::UnsupportedMediaType,
             Self::IncompleteBody | Self::SlowBody | Self::BrokenGzip => ErrorCode::ValidationError,
             Self::Overloaded | Self::Stopping => ErrorCode::Unavailable,
         };

@@ -61,10 +61,10 @@ pub(crate) struct EventInput {
     /// The changed fields.
     #[schemars(length(max = CHANGES_ITEMS_MAX))]
     changes: Option<Vec<ChangeInput>>,
-    /// Unique per project and environment for as long as the event is kept. The same event again is stored once and
-    /// answered with the id of the first; another event with the same key is a `conflict`.
+    /// Unique per project, environment and `tenant_id` within the window of idempotency keys. The same event again is stored
+    /// once and returns the id of the first; another event with the same key is a `conflict`.
     idempotency_key: Option<IdText>,
-    /// When it happened: RFC 3339 with any offset, between the years 1700 and 2240, at most 24 hours in the future.
+    /// When it happened: a date and time with any offset, between the years 1700 and 2240, at most 24 hours in the future.
     /// Kept to the millisecond. When absent, the time at which it is received.
     occurred_at: Option<AnyTime>,
 }

@@ -4,7 +4,7 @@
 use crate::body::{Body, Room, UnreadBody};
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
-use crate::openapi::{Describe, Facts, Input, SchemaOf};
+use crate::openapi::{Describe, Facts, Input, JSON, SchemaOf};
 use actix_web::dev::Payload;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderName};
 use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
@@ -45,25 +45,9 @@ impl<T: 'static> FromRequest for JsonBody<T> {
     type Future = Ready<Result<Self, Infallible>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let is_json = request.content_type().eq_ignore_ascii_case("application/json");
-        let coding = coding_of(request);
-        let refusal = match coding {
-            _ if !is_json => Some(ApiError::UnsupportedMediaType),
-            None => Some(ApiError::UnsupportedCoding),
-            Some(_) => None,
-        };
-        let declared = request.headers().get(CONTENT_LENGTH);
-        let declared = declared.and_then(|length| length.to_str().ok()?.parse().ok());
-        ready(Ok(Self {
-            body: UnreadBody {
-                payload: payload.take(),
-                declared,
-                // A body that is refused anyway is not inflated.
-                is_gzip: refusal.is_none() && coding == Some(Coding::Gzip),
-            },
-            refusal,
-            content: PhantomData,
-        }))
+        let is_json = request.content_type().eq_ignore_ascii_case(JSON);
+        let refusal = (!is_json).then_some(ApiError::UnsupportedMediaType { accepted: JSON });
+        ready(Ok(Self::of(request, payload, refusal)))
     }
 }
 
@@ -91,6 +75,24 @@ fn coding_of(request: &HttpRequest) -> Option<Coding> {
 }
 
 impl<T> JsonBody<T> {
+    /// The body of a request; `refusal` is the error where its content type is not accepted.
+    pub(crate) fn of(request: &HttpRequest, payload: &mut Payload, refusal: Option<ApiError>) -> Self {
+        let coding = coding_of(request);
+        let refusal = refusal.or_else(|| coding.is_none().then_some(ApiError::UnsupportedCoding));
+        let declared = request.headers().get(CONTENT_LENGTH);
+        let declared = declared.and_then(|length| length.to_str().ok()?.parse().ok());
+        Self {
+            body: UnreadBody {
+                payload: payload.take(),
+                declared,
+                // A body that is refused anyway is not inflated.
+                is_gzip: refusal.is_none() && coding == Some(Coding::Gzip),
+            },
+            refusal,
+            content: PhantomData,
+        }
+    }
+
     /// Reads the body. Returns its text.
     pub(crate) async fn bytes(&mut self, room: Room) -> Result<Body, ApiError> {
         let body = self.body.collect(room).await;

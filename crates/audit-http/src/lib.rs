@@ -49,6 +49,7 @@ mod reply;
 mod request_id;
 mod routes;
 mod schema;
+mod sent_events;
 mod state;
 mod streaming;
 mod tls_metrics;

@@ -16,6 +16,7 @@ mod tests;
 
 pub(crate) use credential_kind::CredentialKind;
 pub(crate) use facts::{Describe, Facts, Input, Response, SchemaOf, facts_of};
+pub(crate) use model::{JSON, LINES};
 pub(crate) use page::{LIBRARY, page};
 
 use model::Document;

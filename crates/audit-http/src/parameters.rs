@@ -45,7 +45,7 @@ pub(crate) fn read_time(fields: &mut Fields<'_>, name: &str, bound: Bound) -> Op
 /// A time of a body, if there is one.
 pub(crate) fn read_instant(fields: &mut Fields<'_>, name: &str) -> Option<Timestamp> {
     let text = fields.optional_text(name, 0, usize::MAX)?;
-    match Timestamp::parse_rfc3339(&text.replace(' ', "+")) {
+    match Timestamp::parse_instant(&text) {
         Ok(time) => Some(time),
         Err(error) => fields.violate(name, error),
     }

@@ -9,7 +9,8 @@ use anyhow::{Context, bail};
 use audit_app::BATCH_EVENTS_MAX;
 use audit_cli::client::Client;
 use audit_cli::printable;
-use audit_domain::{Environment, ProjectId, json};
+use audit_domain::json::without_byte_order_mark;
+use audit_domain::{Environment, ProjectId};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
@@ -167,12 +168,17 @@ pub fn import(
             break;
         }
         progress.inc(read);
-        let text = line.trim_ascii();
-        if text.is_empty() && line.len() <= REQUEST_BYTES_MAX {
+        if line.len() > REQUEST_BYTES_MAX {
+            let reason = format!("is longer than {REQUEST_BYTES_MAX} bytes");
+            report.rejected.push(number, reason);
             continue;
         }
-        if let Err(reason) = check(&line, text) {
-            report.rejected.push(number, reason);
+        let text = match number {
+            1 => without_byte_order_mark(&line),
+            _ => line.as_slice(),
+        };
+        let text = text.trim_ascii();
+        if text.is_empty() {
             continue;
         }
         if !batch.has_room_for(text) {
@@ -197,17 +203,6 @@ fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<u6
     Ok(read)
 }
 
-/// Rejects a line that would make the whole request invalid.
-fn check(line: &[u8], text: &[u8]) -> Result<(), String> {
-    if line.len() > REQUEST_BYTES_MAX {
-        return Err(format!("is longer than {REQUEST_BYTES_MAX} bytes"));
-    }
-    match json::parse(text) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 /// Lines that are sent as one request.
 #[derive(Default)]
 struct Batch {
@@ -221,9 +216,8 @@ impl Batch {
     }
 
     fn add(&mut self, line_number: usize, text: &[u8]) {
-        self.body
-            .push(if self.line_numbers.is_empty() { b'[' } else { b',' });
         self.body.extend_from_slice(text);
+        self.body.push(b'\n');
         self.line_numbers.push(line_number);
     }
 
@@ -231,7 +225,6 @@ impl Batch {
         let Some(first) = self.line_numbers.first().copied() else {
             return Ok(());
         };
-        self.body.push(b']');
         let sent = target.send(&self.body, self.line_numbers.len());
         let sent = sent.with_context(|| {
             format!(
@@ -278,13 +271,29 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_costs_no_line() {
+        let (address, server) = stub(vec![
+            "HTTP/1.1 201 Created\r\nConnection: close\r\n\r\n{\"ids\":[\"a\",\"b\"]}",
+        ]);
+        let (client, _) = client();
+        let target = Target::Http {
+            client,
+            url: format!("http://{address}/api/v1/events"),
+            key: "pk_live_x".to_owned(),
+        };
+        let lines = "\u{feff}{\"n\":1}\r\n\r\n{\"n\":2}".as_bytes();
+        let report = import(lines, &target, &ProgressBar::hidden()).unwrap();
+        assert_eq!((report.stored, report.rejected.count), (2, 0));
+        assert_eq!(server.join().unwrap(), ["{\"n\":1}\n{\"n\":2}\n"]);
+    }
+
+    #[test]
     fn a_line_without_an_end_takes_no_more_memory_than_a_request() {
         let endless = std::io::repeat(b' ').take(64 << 20);
         let mut lines = BufReader::new(endless.chain(&b"\n{}\n"[..]));
         let mut line = Vec::new();
         assert_eq!(read_line(&mut lines, &mut line).unwrap(), (64 << 20) + 1);
-        assert!(line.capacity() < 4 * REQUEST_BYTES_MAX);
-        assert!(check(&line, line.trim_ascii()).is_err());
+        assert!(line.len() > REQUEST_BYTES_MAX && line.capacity() < 4 * REQUEST_BYTES_MAX);
         assert_eq!(read_line(&mut lines, &mut line).unwrap(), 3);
         assert_eq!(line, b"{}\n");
         assert_eq!(read_line(&mut lines, &mut line).unwrap(), 0);

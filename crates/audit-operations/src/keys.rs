@@ -133,7 +133,7 @@ pub struct RevokeOptions {
 
 /// The service checks that it is in the future.
 fn time(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse_rfc3339(text).map_err(|error| error.to_string())
+    Timestamp::parse_instant(text).map_err(|error| error.to_string())
 }
 
 impl LimitOptions {

@@ -118,9 +118,9 @@ impl StoredRow {
         ContentHash::of(&self.body, &ContentSalt::from_bytes(salt), log?)
     }
 
-    /// Whether its columns are those of an event with this idempotency key.
-    pub fn is_of_key(&self, key: Option<&str>) -> bool {
-        let hash = key.map(hash_of_key);
+    /// Whether its columns are those of an event of this tenant with this idempotency key.
+    pub fn is_of_key(&self, tenant_id: &str, key: Option<&str>) -> bool {
+        let hash = key.map(|key| hash_of_key(tenant_id, key));
         self.idempotency_hash.as_deref() == hash.as_ref().map(<[u8; 16]>::as_slice)
             && self.sent_digest.is_some() == key.is_some()
     }

@@ -47,11 +47,11 @@ pub struct NewStreamEvent {
 }
 
 impl NewStreamEvent {
-    /// A redacted event, and its idempotency key with the digest of the event as it was sent.
-    pub fn new(record: Record, idempotency: Option<(&str, SentDigest)>) -> Self {
+    /// A redacted event, its tenant, and its idempotency key with the digest of the event as it was sent.
+    pub fn new(record: Record, tenant_id: &str, idempotency: Option<(&str, SentDigest)>) -> Self {
         Self {
             record,
-            idempotency: idempotency.map(Idempotency::of),
+            idempotency: idempotency.map(|key| Idempotency::of(tenant_id, key)),
         }
     }
 

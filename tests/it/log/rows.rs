@@ -39,7 +39,7 @@ fn a_planted_digest_does_not_make_another_event_a_repeat(kind: DatabaseKind) {
     let case = with_key(kind);
     // A digest with another key cannot be compared: the key alone then makes the event a repeat.
     let digest = case.database.blob(&[7; 20]);
-    let hash = case.database.blob(&Sha256::digest("another key")[..16]);
+    let hash = case.database.blob(&Sha256::digest("tenant-1\0another key")[..16]);
     case.tamper(&format!(
         "UPDATE events SET sent_digest = {digest} WHERE LEDGER AND seq = {KEYED}"
     ));

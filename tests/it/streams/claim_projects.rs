@@ -24,6 +24,7 @@ on_both_databases! {
     the_events_of_the_project_stay_when_a_key_is_there_already,
     claimed_keys_count_from_then_on,
     keys_of_other_projects_and_environments_are_others,
+    keys_of_other_tenants_are_others,
     two_streams_with_the_same_keys_are_claimed_into_one_project,
 }
 
@@ -185,6 +186,24 @@ fn keys_of_other_projects_and_environments_are_others(database: DatabaseKind) {
 }
 
 /// Uses a separate server, so that its key filter starts empty.
+fn keys_of_other_tenants_are_others(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    let of_tenant = |tenant: &str, name: &str| merge(keyed("k", name), json!({"tenant_id": tenant}));
+    project.store(of_tenant("tenant-1", "project's"));
+    let stream = Stream::fresh(database);
+    stream.store_all(vec![
+        of_tenant("tenant-1", "stream's"),
+        of_tenant("tenant-2", "stream's"),
+    ]);
+    assert_eq!(stream.move_to(&organization.master()), 1);
+    for (tenant, name) in [("tenant-1", "project's"), ("tenant-2", "stream's")] {
+        let found = project.find(&[("tenant_id", tenant)]);
+        assert_eq!(found.len(), 1, "{tenant}");
+        assert_eq!(found[0]["actor"]["name"], name);
+    }
+}
+
 fn two_streams_with_the_same_keys_are_claimed_into_one_project(database: DatabaseKind) {
     let server = Server::start(&Database::create(database), super::UNLIMITED);
     let organization = Organization::create(&server, "enterprise");

@@ -176,7 +176,7 @@ fn repeats_are_answered_at_the_limits_and_use_nothing(database: DatabaseKind) {
     let mut events: Vec<Value> = (0..12).map(keyed).collect();
     events.extend([
         json!({}),
-        event_with(json!({"idempotency_key": "key-0", "tenant_id": "x"})),
+        event_with(json!({"idempotency_key": "key-0", "actor": {"name": "x"}})),
         event(),
     ]);
     assert_eq!(
@@ -190,7 +190,7 @@ fn repeats_are_answered_at_the_limits_and_use_nothing(database: DatabaseKind) {
         "stream_daily_limit_reached",
         UNTIL_MIDNIGHT,
     );
-    let conflict = event_with(json!({"idempotency_key": "key-0", "tenant_id": "x"}));
+    let conflict = event_with(json!({"idempotency_key": "key-0", "actor": {"name": "x"}}));
     stream.send(conflict).expect_error(409, "conflict");
     assert_eq!(stream.state().1, EVENTS_PER_DAY as u64);
 }

@@ -25,7 +25,7 @@ fn event(action: &str) -> EventInput {
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let project = client(&arguments[1], &arguments[2]);
-    let ingest = |events| events_api::ingest_events(&project, events, None, None, None).expect("stored");
+    let ingest = |events| events_api::ingest_events(&project, events, None, None, None, None).expect("stored");
     let one = ingest(EventsInput::EventInput(Box::new(event("user.created"))));
     assert_eq!(one.ids.len(), 1);
     let batch = ingest(EventsInput::EventBatch(vec![event("user.updated"); 5]));

@@ -1,12 +1,14 @@
 //! The events of a request, parsed and prepared for the store, and its result.
 
+use super::sent::SentEvents;
 use crate::error::{AppError, Result};
-use audit_domain::json::{self, Json};
 use audit_domain::{Event, EventId, Stamp, Timestamp, Violation, Violations};
 use audit_store::Appended;
 
-/// The maximum number of events in one request.
+/// The maximum number of events in an array.
 pub const BATCH_EVENTS_MAX: usize = 100;
+/// The maximum number of events in JSON lines, which forwarders of logs send in larger batches.
+pub const LINES_EVENTS_MAX: usize = 1_000;
 
 /// The result of a request with events.
 #[derive(Debug)]
@@ -41,36 +43,26 @@ pub(crate) struct Prepared<E> {
     is_batch: bool,
 }
 
-/// Parses a request body (an event or an array of events) and prepares each valid event.
+/// Parses the events of a request and prepares each valid one.
 pub(crate) fn read_events<E>(
-    body: &[u8],
+    sent: &SentEvents<'_>,
     now: Timestamp,
     random: [u8; 10],
     mut prepare: impl FnMut(Event, Stamp) -> (E, usize),
 ) -> Result<Prepared<E>> {
-    let value = json::parse(body).map_err(|error| Violations::one("body", error))?;
-    let (batch, only) = match value {
-        Json::Array(items) => (items, None),
-        object @ Json::Object(_) => (Vec::new(), Some(object)),
-        _ => return Err(Violations::one("body", "must be an event or an array of events").into()),
-    };
-    let is_batch = only.is_none();
-    if is_batch && !(1..=BATCH_EVENTS_MAX).contains(&batch.len()) {
-        let message = format!("must hold 1 to {BATCH_EVENTS_MAX} events, holds {}", batch.len());
-        return Err(Violations::one("body", message).into());
-    }
+    let read = sent.read()?;
     let mut prepared = Prepared {
-        events: Vec::with_capacity(batch.len().max(1)),
+        events: Vec::with_capacity(read.events.len()),
         origins: Vec::new(),
         refused: Vec::new(),
-        is_batch,
+        is_batch: read.is_batch,
     };
     let mut stamp = Stamp {
         id: EventId::new(now, random),
         received_at: now,
     };
-    for (index, item) in batch.into_iter().chain(only).enumerate() {
-        match Event::from_json(item, now) {
+    for (index, event) in read.events.into_iter().enumerate() {
+        match event.and_then(|event| Event::from_json(event, now)) {
             Ok(event) => {
                 let (event, redacted_fields) = prepare(event, stamp);
                 prepared.events.push(event);

@@ -63,7 +63,8 @@ impl Fixture {
         let body = body.as_bytes().to_vec();
         tokio::spawn(async move {
             presented.recognise(|| "client".to_owned()).await?;
-            presented.ingest(Selection::default(), &body).await
+            let sent = SentEvents::new(&body, EventsForm::Json);
+            presented.ingest(Selection::default(), &sent).await
         })
     }
 

@@ -295,7 +295,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         if row.inconsistent.is_some() {
             return Ok(row.inconsistent);
         }
-        if !row.is_of_key(envelope.idempotency_key.as_deref()) {
+        if !row.is_of_key(&envelope.tenant_id, envelope.idempotency_key.as_deref()) {
             return Ok(Some("the hash of the idempotency key"));
         }
         if row.month < Month::of(envelope.received_at) {

@@ -5,7 +5,7 @@
 //!
 //! `PROPTEST_CASES` sets the number of sequences.
 
-use crate::signing::open_as;
+use crate::signing::{open_as, sent};
 use audit_app::{AuditLog, Remembered, RepairOptions, Selection, SignerMemory, VerifyOptions};
 use audit_auth::{Credential, EventsRead, Keys};
 use audit_domain::{ContentHash, Environment, ProjectId};
@@ -292,7 +292,7 @@ impl Log {
             let is_cut_off = (self.content.len() as u64) < self.memory().unsigned_size();
             let stored = (count > 0).then(|| {
                 self.service()
-                    .ingest_blocking(self.project, Environment::Live, body.as_bytes())
+                    .ingest_blocking(self.project, Environment::Live, &sent(body.as_bytes()))
             });
             if let Some(Ok(stored)) = stored {
                 assert!(!is_cut_off, "events were appended to a log that lost some");

@@ -1,7 +1,7 @@
 //! The cost of signing, in statements, and two processes that sign the same logs. On embedded SQLite: the statements on
 //! PostgreSQL are the same, except that one stores all checkpoints of a transaction.
 
-use audit_app::{AuditLog, NewOrganization, Settings, SignerMemory};
+use audit_app::{AuditLog, EventsForm, NewOrganization, SentEvents, Settings, SignerMemory};
 use audit_domain::{Clock, Entropy, Environment, Plan, ProjectId, Timestamp};
 use audit_store::{DatabaseUrl, Store, StoreOptions};
 use diesel::connection::{
@@ -116,6 +116,11 @@ pub(crate) fn create_with_key(service: &Arc<AuditLog>) -> (ProjectId, String) {
     (project.id, project_key.as_str().to_owned())
 }
 
+/// The events of a body in JSON.
+pub(crate) fn sent(body: &[u8]) -> SentEvents<'_> {
+    SentEvents::new(body, EventsForm::Json)
+}
+
 /// Stores a batch of events of as many tenants: `tenant-<number>-<index>`.
 pub(crate) fn store_batch(service: &Arc<AuditLog>, project: ProjectId, number: usize, count: usize) {
     let event = |index: usize| {
@@ -125,7 +130,7 @@ pub(crate) fn store_batch(service: &Arc<AuditLog>, project: ProjectId, number: u
     };
     let events: Vec<String> = (0..count).map(event).collect();
     let body = format!("[{}]", events.join(","));
-    let stored = service.ingest_blocking(project, Environment::Live, body.as_bytes());
+    let stored = service.ingest_blocking(project, Environment::Live, &sent(body.as_bytes()));
     assert_eq!(stored.expect("the events are stored").ids.len(), count);
 }
 
@@ -133,7 +138,7 @@ fn store(service: &Arc<AuditLog>, project: ProjectId, environment: Environment) 
     let event =
         br#"{"action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": "a", "type": "user"}}"#;
     let stored = service
-        .ingest_blocking(project, environment, event)
+        .ingest_blocking(project, environment, &sent(event))
         .expect("the event is stored");
     assert_eq!(stored.ids.len(), 1);
 }
@@ -147,7 +152,7 @@ fn a_proof_does_not_wait_for_the_writer_with_the_signer() {
     let (project, key) = create_with_key(&service);
     let event =
         br#"{"action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": "a", "type": "user"}}"#;
-    let stored = service.ingest_blocking(project, Environment::Live, event);
+    let stored = service.ingest_blocking(project, Environment::Live, &sent(event));
     let id = stored.expect("the event is stored").ids[0];
     service.sign_checkpoints().expect("it is signed");
     store(&service, project, Environment::Live);

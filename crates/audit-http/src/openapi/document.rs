@@ -3,7 +3,7 @@
 use super::components::{self, REQUEST_ID_EXAMPLE, Refusal, success_headers};
 use super::facts::{Facts, Input, SchemaOf};
 use super::model::{
-    Document, Example, Info, JSON, License, Link, Media, Named, Operation, Or, Pagination, Parameter,
+    Document, Example, Info, JSON, LINES, License, Link, Media, Named, Operation, Or, Pagination, Parameter,
     PathItem, RequestBody, Response, Server, ServerVariable, TagInfo,
 };
 use super::outbound;
@@ -146,9 +146,15 @@ fn operation(
             .collect(),
         credentials: credentials.map(|kind| kind.name()).collect(),
         parameters: parameters(endpoint.path, &facts, &about, generator),
-        request_body: facts.body.as_ref().map(|body| RequestBody {
-            required: true,
-            content: Named::one(JSON, media(body, about.requests, generator)),
+        request_body: facts.body.as_ref().map(|body| {
+            let mut content = Named::one(JSON, media(body, about.requests, generator));
+            if facts.takes_lines {
+                content.push(LINES, lines(about.requests));
+            }
+            RequestBody {
+                required: true,
+                content,
+            }
         }),
         responses: responses(&facts, &about, pagination.as_ref(), generator, refusals),
         pagination,
@@ -209,6 +215,20 @@ fn media(body: &Input, samples: &[Sample], generator: &mut SchemaGenerator) -> M
     Media {
         schema: (body.schema)(generator),
         examples: Named(examples.collect()),
+    }
+}
+
+/// JSON lines: the items of the samples that are arrays.
+fn lines(samples: &[Sample]) -> Media {
+    let text = |sample: &Sample| {
+        let items = value_of(sample);
+        let lines = items.as_array()?.iter().map(|item| format!("{item}\n"));
+        let text: String = lines.collect();
+        Some((sample.0.to_owned(), example(text.into())))
+    };
+    Media {
+        schema: json_schema!({"type": "string"}),
+        examples: Named(samples.iter().filter_map(text).collect()),
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Facts {
     /// The parameters of the query string, as the fields of an object.
     pub(crate) query: Option<Input>,
     pub(crate) body: Option<Input>,
+    /// Whether the items of an array in the body may also come as JSON lines.
+    pub(crate) takes_lines: bool,
     pub(crate) response: Option<Response>,
     /// The codes of its errors.
     pub(crate) codes: BTreeSet<ErrorCode>,

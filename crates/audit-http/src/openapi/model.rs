@@ -6,6 +6,8 @@ use serde_json::Value;
 
 /// The content type of JSON.
 pub(crate) const JSON: &str = "application/json";
+/// The content type of JSON lines.
+pub(crate) const LINES: &str = "application/x-ndjson";
 
 /// A JSON object whose fields keep their order.
 #[derive(Clone, Debug)]

@@ -3,12 +3,13 @@
 use super::filter::HistoryQuery;
 use crate::caller::Bearer;
 use crate::error::{ApiError, ErrorBody, item_error};
-use crate::event_schema::{EventsInput, VisibleEvent};
-use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
+use crate::event_schema::VisibleEvent;
+use crate::input::{Fielded, Parameters, ProjectParameters};
 use crate::parameters::{WholeNumber, take};
 use crate::preference::ReceiptPreference;
 use crate::reply::{Created, Reply};
 use crate::schema::{Id, absent_not_null};
+use crate::sent_events::SentEventsBody;
 use crate::state::HttpState;
 use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
@@ -30,7 +31,7 @@ pub(super) struct IngestedBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "usize", range(min = 1), extend("x-additive" = true))]
     repeated_count: Option<usize>,
-    /// The refused events of an array; absent when none was.
+    /// The refused events of a batch; absent when none was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1), extend("x-additive" = true))]
     errors: Vec<RefusedBody>,
@@ -53,11 +54,11 @@ struct LogBody {
     size: u64,
 }
 
-/// An event of an array that was refused.
+/// An event of a batch that was refused.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RefusedEvent")]
 struct RefusedBody {
-    /// Its place in the array, from 0.
+    /// Its place in the batch, from 0; empty lines do not count.
     index: usize,
     #[serde(flatten)]
     error: ErrorBody,
@@ -156,22 +157,22 @@ impl Fielded for EventsQuery {
     }
 }
 
-/// Stores one event or an array of them.
+/// Stores one event or a batch of them.
 pub(super) async fn ingest(
     bearer: Bearer<Keys<EventsWrite>>,
     state: web::Data<HttpState>,
     parameters: ProjectParameters,
     preference: ReceiptPreference,
-    mut body: JsonBody<EventsInput>,
+    body: SentEventsBody,
 ) -> Result<Reply<IngestedBody, Created>, ApiError> {
     let caller = bearer.admit().await?;
     let selection = caller.checked(parameters.read()).await?;
     if preference.is_given() {
         caller.require_room_for_responses()?;
     }
-    let bytes = caller.checked(body.bytes(caller.room()).await).await?;
+    let received = caller.checked(body.read(caller.room()).await).await?;
     let presented = caller.presented;
-    let ingested = presented.ingest(selection, &bytes).await?;
+    let ingested = presented.ingest(selection, &received.sent()).await?;
     state.metrics.ingested(&ingested);
     if !preference.is_given() {
         return Ok(Reply::created(ingested.into()));
@@ -229,28 +230,32 @@ pub(super) mod about {
     use crate::about::{About, HeaderParameter, PathParameter, Sample, Tag};
     use crate::error_code::ErrorCode;
     use crate::schema::Id;
+    use crate::sent_events::KEY_PARAMETER;
     use audit_domain::EventId;
     use schemars::json_schema;
 
     pub(crate) fn ingest() -> About {
         About {
-            description: "One event, or an array of 1 to 100. 201 means durable: the events are committed and synced \
-                          before the response leaves.\n\n\
-                          Each event of an array is checked on its own. When at least one can be stored the response \
+            description: "One event, an array of 1 to 100, or 1 to 1,000 as JSON lines. 201 means durable: the events \
+                          are committed and synced before the response leaves.\n\n\
+                          Each event of a batch is checked on its own, also where its line is no JSON. When at least one can be stored the response \
                           is 201, and `errors` names the others by `index`. When none can, it is 400, and \
                           `details[].field` begins with the index (`[3].actor.type`), or 409 if idempotency keys are \
                           the only reason. Nothing of a request is stored when the response is 4xx; after a 5xx or a \
                           broken connection send it again with the same idempotency keys.\n\n\
                           A request that would pass the project's daily limit is refused whole.",
-            headers: &[HeaderParameter {
-                name: "Prefer",
-                description: "`receipt`: the response waits until the log is signed, about a second, and has \
-                              `receipts` and the header `Preference-Applied: receipt`. Without that header the \
-                              events are stored and have no receipts yet.",
-                schema: |_| json_schema!({"type": "string"}),
-                example: "receipt",
-                is_required: false,
-            }],
+            headers: &[
+                HeaderParameter {
+                    name: "Prefer",
+                    description: "`receipt`: the response waits until the log is signed, about a second, and has \
+                                  `receipts` and the header `Preference-Applied: receipt`. Without that header the \
+                                  events are stored and have no receipts yet.",
+                    schema: |_| json_schema!({"type": "string"}),
+                    example: "receipt",
+                    is_required: false,
+                },
+                KEY_PARAMETER,
+            ],
             requests: REQUESTS,
             outcome: "The events are stored.",
             responses: RESPONSES,

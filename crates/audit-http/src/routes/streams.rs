@@ -5,11 +5,11 @@ use crate::body::Room;
 use crate::caller::Caller;
 use crate::client_address::client_of;
 use crate::error::ApiError;
-use crate::event_schema::EventsInput;
 use crate::input::{Fielded, JsonBody, NoParameters, ProjectParameters};
 use crate::owner::Owner;
 use crate::reply::{Created, Reply};
 use crate::schema::{RandomUuid, Time, Word};
+use crate::sent_events::SentEventsBody;
 use crate::state::HttpState;
 use actix_web::{HttpRequest, web};
 use audit_app::{AuditLog, StreamInfo, StreamStatus};
@@ -75,13 +75,13 @@ fn token_in(path: &str) -> Result<ClaimToken, Violations> {
     path.parse().map_err(|error| Violations::one("token", error))
 }
 
-/// Stores one event or an array of them in a stream. No credential.
+/// Stores one event or a batch of them in a stream. No credential.
 pub(super) async fn ingest(
     request: HttpRequest,
     state: web::Data<HttpState>,
     token: web::Path<String>,
     parameters: NoParameters,
-    mut body: JsonBody<EventsInput>,
+    body: SentEventsBody,
 ) -> Result<Reply<IngestedBody, Created>, ApiError> {
     let client = client_of(&request, &state.trusted_proxies);
     let (service, counted) = (&state.service, client.clone());
@@ -95,9 +95,9 @@ pub(super) async fn ingest(
         owner: Owner::Address(client.clone()),
         inflaters: Arc::clone(&state.inflaters),
     };
-    let bytes = body.bytes(room).await?;
+    let received = body.read(room).await?;
     let of_client = client.clone();
-    let store = move |service: &Arc<AuditLog>| service.ingest_stream(token, of_client, &bytes);
+    let store = move |service: &Arc<AuditLog>| service.ingest_stream(token, of_client, &received.sent());
     let ingested = service.for_address(client, store).await?;
     state.metrics.ingested(&ingested);
     Ok(Reply::created(ingested.into()))
@@ -139,6 +139,7 @@ pub(super) mod about {
     use crate::error_code::ErrorCode;
     use crate::routes::events::about as events;
     use crate::schema::RandomUuid;
+    use crate::sent_events::KEY_PARAMETER;
 
     fn token() -> Option<PathParameter> {
         Some(PathParameter {
@@ -152,13 +153,14 @@ pub(super) mod about {
 
     pub(crate) fn ingest() -> About {
         About {
-            description: "One event, or an array of 1 to 100; the first begins the stream. The built-in redaction \
+            description: "One event, an array of 1 to 100, or JSON lines; the first event begins the stream. The built-in redaction \
                           rules that are on by default always apply, custom ones when the stream is claimed. Events \
                           raise no alerts and cannot be read before that.\n\n\
                           By default 30 requests a minute and 10 new streams a day from one address \
                           (`rate_limited`), 100 events a day and 500 in all for a stream. A request that would pass \
                           a limit is refused whole.",
             path: token(),
+            headers: &[KEY_PARAMETER],
             requests: events::REQUESTS,
             outcome: "The events are stored.",
             responses: events::RESPONSES,

@@ -1,7 +1,7 @@
 //! The two targets of an import: the database, and a running server.
 
 use anyhow::{Context, bail};
-use audit_app::{AppError, AuditLog, Ingested};
+use audit_app::{AppError, AuditLog, EventsForm, Ingested, SentEvents};
 use audit_cli::client::{Client, Reply};
 use audit_domain::{Environment, ProjectId};
 use serde_json::Value;
@@ -33,14 +33,18 @@ pub(super) struct BatchReport {
 }
 
 impl Target {
-    /// Sends `body`, a JSON array of `events` events.
+    /// Sends `body`, JSON lines with `events` events.
     pub(super) fn send(&self, body: &[u8], events: usize) -> anyhow::Result<BatchReport> {
         match self {
             Self::Database {
                 service,
                 project_id,
                 environment,
-            } => match service.ingest_blocking(*project_id, *environment, body) {
+            } => match service.ingest_blocking(
+                *project_id,
+                *environment,
+                &SentEvents::new(body, EventsForm::Lines),
+            ) {
                 Ok(ingested) => Ok(BatchReport::of(&ingested)),
                 Err(AppError::Invalid(violations)) => {
                     let fields = violations
@@ -57,7 +61,7 @@ impl Target {
                     agent
                         .post(url)
                         .header("Authorization", format!("Bearer {key}"))
-                        .header("Content-Type", "application/json")
+                        .header("Content-Type", "application/x-ndjson")
                         .send(body)
                 });
                 read_reply(&reply.with_context(|| format!("POST {url}"))?, events)
@@ -208,7 +212,7 @@ mod tests {
             url: format!("http://{address}/api/v1/events"),
             key: "pk_live_x".to_owned(),
         };
-        let sent = target.send(b"[{},{}]", 2);
+        let sent = target.send(b"{}\n{}\n", 2);
         (sent, pauses.take(), server.join().unwrap())
     }
 
@@ -222,7 +226,7 @@ mod tests {
         };
         assert_eq!(sent.unwrap(), expected);
         assert_eq!(pauses, [Duration::from_secs(3)]);
-        assert_eq!(bodies, ["[{},{}]", "[{},{}]"]);
+        assert_eq!(bodies, ["{}\n{}\n", "{}\n{}\n"]);
     }
 
     #[test]

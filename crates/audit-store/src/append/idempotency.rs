@@ -5,7 +5,8 @@ use audit_domain::{EventId, Month, SentDigest};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// The identity of an idempotency key within a ledger: the first 128 bits of its SHA-256.
+/// The identity of an idempotency key of a tenant within a ledger: the first 128 bits of the SHA-256 of tenant, NUL and key. No
+/// tenant or key has a NUL.
 pub(crate) type KeyHash = [u8; 16];
 
 /// A stored idempotency key.
@@ -16,16 +17,17 @@ pub(crate) struct Idempotency {
 }
 
 impl Idempotency {
-    /// Of a key and the digest of the event as it was sent.
-    pub(crate) fn of((key, digest): (&str, SentDigest)) -> Self {
-        let hash = hash_of_key(key);
+    /// Of a tenant's key and the digest of the event as it was sent.
+    pub(crate) fn of(tenant_id: &str, (key, digest): (&str, SentDigest)) -> Self {
+        let hash = hash_of_key(tenant_id, key);
         Self { hash, digest }
     }
 }
 
-/// The identity of an idempotency key.
-pub(crate) fn hash_of_key(key: &str) -> KeyHash {
-    let sha256: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+/// The identity of an idempotency key of a tenant.
+pub(crate) fn hash_of_key(tenant_id: &str, key: &str) -> KeyHash {
+    let text = [tenant_id.as_bytes(), key.as_bytes()].join(&0);
+    let sha256: [u8; 32] = Sha256::digest(text).into();
     let mut hash = KeyHash::default();
     hash.copy_from_slice(&sha256[..16]);
     hash

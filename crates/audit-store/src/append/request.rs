@@ -54,7 +54,8 @@ impl NewEvent {
         facets: &Facets<'_>,
         idempotency: Option<(&str, SentDigest)>,
     ) -> Self {
-        let idempotency = idempotency.map(Idempotency::of);
+        let tenant_id = facets.get(Facet::TenantId).unwrap_or_default();
+        let idempotency = idempotency.map(|key| Idempotency::of(tenant_id, key));
         let log = LogName::new(destination.project_id, destination.environment);
         let hash = idempotency
             .as_ref()

@@ -260,7 +260,7 @@ mod tests {
     }
 
     fn key(number: u64) -> KeyHash {
-        crate::append::idempotency::hash_of_key(&number.to_string())
+        crate::append::idempotency::hash_of_key("tenant", &number.to_string())
     }
 
     #[test]

@@ -5,8 +5,8 @@ use audit_domain::EventFilter;
 use audit_store::{Appended, StoreError};
 use serde_json::{Value, json};
 
-fn keyed(key: &str, tenant: &str) -> Value {
-    json!({"action": "a.b", "category": "auth", "tenant_id": tenant, "actor": {"id": "a", "type": "user"}, "idempotency_key": key})
+fn keyed(key: &str, actor: &str) -> Value {
+    json!({"action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": actor, "type": "user"}, "idempotency_key": key})
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn open(database: &Database, window: u16) -> Store {
 
 fn event(key: Option<&str>, content: &str) -> Value {
     let mut event = json!({
-        "action": "a.b", "category": "auth", "tenant_id": content, "actor": {"id": content, "type": "user"},
+        "action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": content, "type": "user"},
     });
     if let Some(key) = key {
         event["idempotency_key"] = json!(key);
@@ -316,7 +316,7 @@ fn events_of_many_months_are_read_in_every_order(kind: DatabaseKind) {
 
 /// Gives an event the key, past the service, and writes another content hash into another one.
 fn plant(database: &Database, key: &str, in_event: EventId, changed: Option<EventId>) {
-    let digest = Sha256::digest(key);
+    let digest = Sha256::digest(format!("t\0{key}"));
     let set = |column: &str, value: &[u8], id: EventId| {
         let (value, id) = (database.blob(value), database.blob(&id.to_bytes()));
         database.execute(&format!("UPDATE events SET {column} = {value} WHERE id = {id}"));

@@ -71,7 +71,7 @@ fn events_are_found_and_keys_recognised_before_anything_is_rebuilt() {
     for number in 0..20 {
         assert_repeated(&store, &to, &stored, number);
     }
-    let other_content = json!({"action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": "a", "type": "user"}, "idempotency_key": "k3"});
+    let other_content = json!({"action": "a.b", "category": "auth", "tenant_id": "t1", "actor": {"id": "a", "type": "user"}, "idempotency_key": "k3"});
     let conflicting = append(&store, &to, vec![prepare(&to, &other_content, NOW, 1)]);
     assert!(
         matches!(conflicting[..], [Appended::Conflicting(_)]),

@@ -17,6 +17,7 @@ on_both_databases! {
     a_changed_redaction_rule_makes_no_false_conflict,
     contents_that_redact_to_the_same_text_still_conflict,
     keys_of_other_projects_and_environments_are_others,
+    keys_of_other_tenants_are_others,
     events_without_a_key_are_never_repeats,
     simultaneous_repeats_store_one_event,
 }
@@ -159,6 +160,27 @@ fn keys_of_other_projects_and_environments_are_others(database: DatabaseKind) {
     for client in &clients {
         assert_eq!(client.count(), 1);
     }
+}
+
+fn keys_of_other_tenants_are_others(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    // Without a separator the first two would be one text.
+    let events = [
+        ("tenant-1", "1"),
+        ("tenant-11", ""),
+        ("tenant-2", "1"),
+        ("TENANT-1", "1"),
+    ]
+    .map(|(tenant, key)| event_with(json!({"tenant_id": tenant, "idempotency_key": format!("{key}k")})));
+    let ids = project.store_all(events.to_vec());
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), events.len());
+    for (event, id) in events.iter().zip(&ids) {
+        assert_eq!(project.store(event.clone()), *id);
+        let other = audit_tests::merge(event.clone(), json!({"action": "user.deleted"}));
+        let conflict = project.post("/events").json(other).send();
+        conflict.expect_error(409, "conflict");
+    }
+    assert_eq!(project.count(), events.len());
 }
 
 fn events_without_a_key_are_never_repeats(database: DatabaseKind) {

@@ -5,6 +5,8 @@ mod filters;
 mod get;
 mod get_one;
 mod idempotency;
+mod idempotency_header;
+mod lines;
 mod occurred_at;
 mod paging;
 mod post;

@@ -21,6 +21,10 @@ fn any_offset_is_read_and_utc_is_returned(database: DatabaseKind) {
         ("2026-01-01T00:30:00.25+02:00", "2025-12-31T22:30:00.250Z"),
         ("2026-01-15T20:30:00-08:00", "2026-01-16T04:30:00.000Z"),
         ("2024-02-29T12:00:00Z", "2024-02-29T12:00:00.000Z"),
+        // As `strftime`, Python's `str()` and `Instant.toString()` of Java write it; queries read these too.
+        ("2026-01-15T16:00:00+0530", "2026-01-15T10:30:00.000Z"),
+        ("2026-01-15 10:30:00.123456+00:00", "2026-01-15T10:30:00.123Z"),
+        ("2026-01-15T10:30Z", "2026-01-15T10:30:00.000Z"),
     ];
     for (sent, returned) in cases {
         let id = project.store(event_with(json!({"occurred_at": sent})));

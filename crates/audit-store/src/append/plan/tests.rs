@@ -32,7 +32,7 @@ fn destination(daily_events_max: Option<u64>) -> Destination {
 }
 
 fn event(millis: i64, key: Option<&str>, content: &str) -> NewEvent {
-    let value = json!({"action": "a.b", "category": "auth", "tenant_id": content, "actor": {"id": "a", "type": "user"}});
+    let value = json!({"action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": content, "type": "user"}});
     let received_at = Timestamp::from_millis(millis);
     let event = Event::from_json(value, received_at).unwrap();
     let record = Record::new(
