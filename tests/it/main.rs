@@ -55,6 +55,7 @@ mod rust_client;
 mod schema_check;
 mod secrets;
 mod self_audit;
+mod shippers;
 mod skips;
 mod slow_clients;
 mod start;

@@ -277,7 +277,7 @@ impl AuditLog {
         let rules = &target.project.rules;
         // Each event is matched with each alert rule.
         let matching = 1 + target.project.alert_rules.count() / ALERT_RULES_PER_PARSE;
-        let is_small = sent.bytes() * matching <= PREPARED_IN_PLACE_BYTES_MAX && !rules.has_custom();
+        let is_small = sent.work_bytes() * matching <= PREPARED_IN_PLACE_BYTES_MAX && !rules.has_custom();
         is_small.then(|| self.engines.cached(rules)).flatten()
     }
 

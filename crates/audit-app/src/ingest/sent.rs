@@ -61,6 +61,14 @@ impl<'a> SentEvents<'a> {
         self.body.len()
     }
 
+    /// The length of an array that may take as much work: lines of the same length may have more events.
+    pub(super) fn work_bytes(&self) -> usize {
+        match self.form {
+            EventsForm::Json => self.bytes(),
+            EventsForm::Lines => self.bytes() * (LINES_EVENTS_MAX / BATCH_EVENTS_MAX),
+        }
+    }
+
     /// Reads the JSON. What is wrong with one line is no fault of the others.
     pub(super) fn read(&self) -> Result<ReadEvents<'_>, Violations> {
         let text = json::without_byte_order_mark(&self.body);

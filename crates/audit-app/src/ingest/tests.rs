@@ -58,12 +58,16 @@ impl Fixture {
     }
 
     fn ingest(&self, body: &str) -> JoinHandle<Result<Ingested>> {
+        self.ingest_as(EventsForm::Json, body)
+    }
+
+    fn ingest_as(&self, form: EventsForm, body: &str) -> JoinHandle<Result<Ingested>> {
         let credential = Credential::parse(self.new.project_key.as_str()).unwrap();
         let presented = self.service.present::<Keys<EventsWrite>>(credential, None, None);
         let body = body.as_bytes().to_vec();
         tokio::spawn(async move {
             presented.recognise(|| "client".to_owned()).await?;
-            let sent = SentEvents::new(&body, EventsForm::Json);
+            let sent = SentEvents::new(&body, form);
             presented.ingest(Selection::default(), &sent).await
         })
     }
@@ -91,8 +95,12 @@ impl Fixture {
 
     /// Asserts that a request waits for a turn, and is stored when there is one.
     async fn assert_waits(&self, body: &str, events: usize) {
+        self.assert_waits_as(EventsForm::Json, body, events).await;
+    }
+
+    async fn assert_waits_as(&self, form: EventsForm, body: &str, events: usize) {
         let turns = self.all_turns();
-        let waiting = self.ingest(body);
+        let waiting = self.ingest_as(form, body);
         let waits = async {
             while self.service.turns.waiting_preparations() == 0 {
                 tokio::task::yield_now().await;
@@ -201,6 +209,21 @@ async fn a_request_that_many_alert_rules_match_waits_for_its_turn() {
     drop(turns);
     fixture.create_alert_rules(4 * ALERT_RULES_PER_PARSE).await;
     fixture.assert_waits(&body, 1).await;
+}
+
+#[tokio::test]
+async fn many_lines_wait_for_a_turn_and_few_do_not() {
+    const LINES: usize = 2 * BATCH_EVENTS_MAX;
+    let fixture = Fixture::new();
+    fixture.stored(&event(1)).await;
+    let line = event(1) + "\n";
+    let many = line.repeat(LINES);
+    assert!(many.len() < PREPARED_IN_PLACE_BYTES_MAX);
+    fixture.assert_waits_as(EventsForm::Lines, &many, LINES).await;
+    let turns = fixture.all_turns();
+    let few = fixture.ingest_as(EventsForm::Lines, &line.repeat(2));
+    assert_eq!(few.await.unwrap().unwrap().ids.len(), 2);
+    drop(turns);
 }
 
 #[tokio::test]

@@ -223,7 +223,7 @@ fn lines(samples: &[Sample]) -> Media {
     let text = |sample: &Sample| {
         let items = value_of(sample);
         let lines = items.as_array()?.iter().map(|item| format!("{item}\n"));
-        let text: String = lines.collect();
+        let text = lines.collect::<Vec<_>>().concat();
         Some((sample.0.to_owned(), example(text.into())))
     };
     Media {
