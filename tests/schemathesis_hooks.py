@@ -1,5 +1,5 @@
 """The check of invalid requests, without those that the server accepts although the document does not list them: `null` stands
-for an absent field."""
+for an absent field. And how a text is sent as JSON lines."""
 
 import schemathesis
 from schemathesis.specs.openapi.checks import negative_data_rejection
@@ -11,6 +11,11 @@ def has_null(value):
     if isinstance(value, list):
         return any(has_null(item) for item in value)
     return False
+
+
+@schemathesis.serializer("application/x-ndjson")
+def json_lines(ctx, value):
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
 
 
 @schemathesis.check
