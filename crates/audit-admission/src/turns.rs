@@ -4,9 +4,9 @@
 //! goes to the waiting group that holds the fewest, and within the group to the member that holds the fewest; equals take turns.
 //! This is max-min fairness: an owner alone gets what it asks for, and several get the same, whatever each of them asks for.
 //!
-//! Work in progress is not interrupted, so an owner does not get the last permits either: it may hold at most a share of
-//! what is free. This is the dynamic threshold of Choudhury and Hahne ("Dynamic queue length thresholds for shared-memory packet
-//! switches", IEEE/ACM Transactions on Networking 6(2), 1998). It leaves permits free for whoever comes next.
+//! Work in progress is not interrupted. So that some permits stay free, an owner may hold at most a multiple of the number of
+//! free ones. This is the dynamic threshold of Choudhury and Hahne ("Dynamic queue length thresholds for shared-memory packet
+//! switches", IEEE/ACM Transactions on Networking 6(2), 1998).
 
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -284,7 +284,7 @@ impl<G: Owner, M: Owner> Turns<G, M> {
         let mut waiting = {
             let mut state = self.state.lock();
             let (group_held, member_held) = state.held(&group, &member);
-            // Whoever waits is over its share, or there is no permit: somebody new does not overtake within its own group.
+            // A new request does not overtake waiters of its own group.
             let is_first = state.groups.waiting(&group) == 0;
             if is_first
                 && is_within_share(group_held, options.group_share, state.free)

@@ -113,7 +113,7 @@ impl SentDigest {
         Self(bytes)
     }
 
-    /// Whether both were made of the same content.
+    /// Compares the content of two events with one idempotency key, as they were sent.
     pub fn compare(&self, other: &Self) -> Comparison {
         match (
             self.0 == other.0,

@@ -1,4 +1,4 @@
-//! The fields of an event by which it can be found.
+//! The fields of an event by which it can be found: [`Facet`] by value, [`SearchedText`] by words.
 
 use crate::{DamagedEvent, Event, EventField, StoredEvent, words};
 use serde::Deserialize;

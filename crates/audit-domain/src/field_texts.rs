@@ -1,4 +1,5 @@
-//! The canonical text of an event, cut into the values of its fields.
+//! The canonical text of an event, cut into the values of its fields, for hashing.
+//! [`crate::SearchedText`] lists what search reads.
 
 use crate::{EventField, EventPart, canonical};
 use serde_json::{Map, Value};

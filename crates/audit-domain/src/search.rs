@@ -151,8 +151,9 @@ impl Search {
         self.0.iter().all(is_found)
     }
 
-    /// What an index must have for every text that matches, [`Self::WORDS_MAX`] look-ups at most, of which
-    /// [`Self::PREFIX_WORDS_MAX`] are of prefixes; and whether a text for which it has all of them matches.
+    /// The look-ups that succeed for every matching text: at most [`Self::WORDS_MAX`], of which at most
+    /// [`Self::PREFIX_WORDS_MAX`] are of prefixes; with `true` if their success proves a match, and `false` if the text must be
+    /// checked as well.
     pub fn lookups(&self) -> (Vec<Lookup<'_>>, bool) {
         let of_words: Vec<Vec<Lookup<'_>>> = self.0.iter().map(SearchWord::lookups).collect();
         let is_exact = of_words.iter().all(|lookups| lookups.len() == 1);

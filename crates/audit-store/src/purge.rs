@@ -1,5 +1,5 @@
-//! Removal of expired rows. Each step removes few rows, so that no request waits long for the writer; several nodes may run
-//! steps concurrently.
+//! Removal of expired rows. The retention periods are in `audit-app/src/purge.rs`. Each step removes few rows, so that no
+//! request waits long for the writer; several nodes may run steps concurrently.
 
 use crate::access::{Reader, Writer};
 use crate::database::{on_either, select_skip_locked};

@@ -1,4 +1,4 @@
-//! The key that signs checkpoints, and the name of the log.
+//! The key that signs checkpoints, and the name of the log. [`super::signing`] decides what is signed, and when.
 
 mod identity;
 

@@ -7,7 +7,8 @@
 //! A new checkpoint continues the last one that this node has signed or seen published ([`SignerMemory`]), and the one in the
 //! database. The database is not trusted: a checkpoint that was removed from it or replaced by an older one is published again.
 //!
-//! That it continues them is computed from the stored rows, or known from the commits of this process ([`Evidence`]).
+//! The proof that it continues them comes from the stored rows, or from the trees of this process's own commits
+//! ([`Evidence`]).
 //!
 //! Signing locks nothing that a commit needs. Head and published checkpoint are read in one snapshot; the new checkpoint is
 //! proven, signed, remembered on disk, and stored only if the published one is still the same. A checkpoint that loses this
@@ -120,9 +121,10 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Checks that the logs of which this node knows a checkpoint still continue it, also those that did not grow: a database that
-    /// lost its latest commits has older checkpoints that fit. Call it at the start. Looks at a part of all ledgers, behind
-    /// `after`; returns where the next part begins, `None` when this was the last one.
+    /// Checks that each log still continues the checkpoint that this node knows, whether or not the log has grown. Without this
+    /// check, a database that lost its latest commits would look consistent: its older checkpoints match its older rows. Call it
+    /// at the start. Looks at a part of all ledgers, behind `after`; returns where the next part begins, `None` when this was the
+    /// last one.
     ///
     /// # Errors
     /// When the database or the state file cannot be used.

@@ -1,4 +1,5 @@
-//! Idempotency keys.
+//! Idempotency keys as they are stored. The planner (`plan.rs`) finds a key by its hash; [`SentDigest::compare`] then decides
+//! between a repeat and a conflict.
 
 use crate::ids::LedgerId;
 use audit_domain::{EventId, Month, SentDigest};

@@ -1,6 +1,6 @@
 //! Requests of several owners, taken in turns: deficit round robin (M. Shreedhar, G. Varghese, "Efficient fair queuing using
-//! deficit round robin", IEEE/ACM Transactions on Networking 4(3), 1996). An owner that is alone has everything; of several,
-//! none gets less than an equal share of a commit because another one sends more or larger requests.
+//! deficit round robin", IEEE/ACM Transactions on Networking 4(3), 1996). A single owner can fill a commit. Each
+//! of several can take at least an equal share, however many or large the requests of the others are.
 //!
 //! How much an owner may have waiting is a multiple of what is free (A. Choudhury, E. Hahne, "Dynamic queue length thresholds
 //! for shared-memory packet switches", IEEE/ACM Transactions on Networking 6(2), 1998): an owner that floods the queue fills its
