@@ -195,6 +195,11 @@ impl Engine {
         self.builtins.names_number(key)
     }
 
+    /// Whether a text is the name of a secret.
+    pub(crate) fn names_secret(&self, text: &str) -> bool {
+        self.builtins.names_secret(text)
+    }
+
     /// Collects the hits of all patterns and built-in rules. Clean text allocates nothing.
     pub(crate) fn scan(&self, subject: Subject<'_>, fuel: &mut Fuel, hits: &mut Vec<Hit>) {
         self.builtins.scan(subject, hits);

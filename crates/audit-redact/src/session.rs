@@ -1,6 +1,7 @@
 //! Redaction of one document, part by part.
 
 mod fixpoint;
+mod pair;
 
 use std::collections::HashSet;
 
@@ -20,6 +21,7 @@ use crate::rewrite::{Hit, output, rewrite};
 use crate::scan::Subject;
 use crate::shape::{Role, Shape};
 use crate::small::{Decimal, Tail};
+use pair::SecretName;
 
 /// The redaction of one document in progress. It takes one part after the other and reports on all of them.
 ///
@@ -216,6 +218,7 @@ impl<'e> Session<'e> {
                 self.rewrite_keys(location, map)
             }
             (Value::Object(map), _) => {
+                let name = SecretName::of(map, self.engine);
                 for (key, value) in map.iter_mut() {
                     self.walk(
                         &Location::Key {
@@ -223,7 +226,7 @@ impl<'e> Session<'e> {
                             key,
                             shown: key,
                         },
-                        key,
+                        name.context(key),
                         value,
                         scope,
                     );
@@ -287,6 +290,7 @@ impl<'e> Session<'e> {
     }
 
     fn rewrite_keys(&mut self, location: &Location<'_>, map: &mut Map<String, Value>) {
+        let name = SecretName::of(map, self.engine);
         let old = std::mem::take(map);
         let renamed = keys::rename(old, |key| {
             let end = keys::suffix_start(key);
@@ -299,10 +303,10 @@ impl<'e> Session<'e> {
                 key: &key,
                 shown: &shown,
             };
-            self.walk(&location, &key, &mut value, Scope::FreeForm);
+            self.walk(&location, name.context(&key), &mut value, Scope::FreeForm);
             if key != shown {
                 // Scanned again behind the new key, because a second redaction of the output would do so.
-                self.walk(&location, &shown, &mut value, Scope::FreeForm);
+                self.walk(&location, name.context(&shown), &mut value, Scope::FreeForm);
                 self.report_field(&location);
             }
             map.insert(shown, value);

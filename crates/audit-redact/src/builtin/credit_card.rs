@@ -179,7 +179,7 @@ fn issuer(digits: &[u8]) -> Option<Issuer> {
         15 if fifteen => Some(Issuer::Strong),
         14 if fourteen => Some(Issuer::Strong),
         13 | 19 if one == 4 => Some(Issuer::WithKeyword),
-        17..=19 if sixteen || fifteen || fourteen => Some(Issuer::WithKeyword),
+        16..=19 if sixteen || fifteen || fourteen => Some(Issuer::WithKeyword),
         15 if one == 1 => Some(Issuer::WithKeyword),
         DIGITS_MIN..=DIGITS_MAX if maestro => Some(Issuer::WithKeyword),
         _ => None,

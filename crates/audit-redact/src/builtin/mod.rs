@@ -211,6 +211,11 @@ impl Enabled {
         self.rules[Builtin::Secret.index()].is_some() && secret::names_number(key)
     }
 
+    /// Whether a text is the name of a secret.
+    pub(crate) fn names_secret(&self, text: &str) -> bool {
+        self.rules[Builtin::Secret.index()].is_some() && secret::is_name(text)
+    }
+
     /// Collects the hits of all enabled rules.
     #[inline]
     pub(crate) fn scan(&self, subject: Subject<'_>, hits: &mut Vec<Hit>) {

@@ -26,6 +26,11 @@ pub(super) fn names_number(key: &str) -> bool {
     matches!(Name::of(key), Some(Name::Password | Name::Code))
 }
 
+/// Whether a text is the name of a secret, as in `{"name": "password", "value": "…"}`.
+pub(super) fn is_name(text: &str) -> bool {
+    text.len() <= name::NAME_BYTES_MAX && Name::of(text).is_some()
+}
+
 pub(super) fn find(hints: Hints, subject: Subject<'_>, mut hit: impl FnMut(Span)) {
     let text = subject.text;
     if let Some(name) = Name::of(subject.key) {

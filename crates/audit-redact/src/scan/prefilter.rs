@@ -183,7 +183,7 @@ impl Lanes {
                 (three <= b'\'') | (three == b'=') | (three == b':') | (three == b'\\') | (three == 0xef);
             let name = ((b == b'd') & ((a == b'r') | (a == b'w')))
                 | ((a == b'e') & ((b == b't') | (b == b'n') | (b == b'y')))
-                | ((b == b'e') & ((a == b's') | (a == b'd')))
+                | ((b == b'e') & ((a == b's') | (a == b'd') | (a == b'i')))
                 | ((b == b's') & (a == b's'))
                 | ((a == b't') & (b == b'p'))
                 | ((a == b'i') & (b == b'n'))
@@ -287,6 +287,7 @@ mod tests {
             ("1.2.3.4", Hints::FEW_DIGITS),
             ("password=", Hints::ASSIGNMENT),
             ("--", Hints::ASSIGNMENT),
+            ("COOKIE:", Hints::ASSIGNMENT),
             ("SECRET:", Hints::ASSIGNMENT),
             ("ghp_", Hints::SECRET_PREFIX),
             ("github_pat_", Hints::SECRET_PREFIX),

@@ -168,6 +168,36 @@ fn a_secret_is_found_by_its_name_at_any_depth() {
 }
 
 #[test]
+fn a_secret_is_found_by_the_name_in_its_pair() {
+    let pairs = json!([
+        {"name": "password", "value": "hunter2"},
+        {"Key": "DB_PASSWORD", "Value": "s3cret!"},
+        {"field": "client_secret", "old_value": "kJ8sd-77ahsd_2", "new_value": null},
+        {"parameterKey": "MasterUserPassword", "parameterValue": "Tr0ub4dor&3"},
+        {"name": "pin", "value": 1234},
+        {"name": "passwords", "values": ["first-one", "second-one"], "jane@example.com": true},
+    ]);
+    let hidden = "[REDACTED]";
+    let expected = json!([
+        {"name": "password", "value": hidden},
+        {"Key": "DB_PASSWORD", "Value": hidden},
+        {"field": "client_secret", "old_value": hidden, "new_value": null},
+        {"parameterKey": "MasterUserPassword", "parameterValue": hidden},
+        {"name": "pin", "value": hidden},
+        {"name": "passwords", "values": [hidden, hidden], hidden: true},
+    ]);
+    let output = redacted(&pairs);
+    assert_eq!(output, expected);
+    assert_eq!(redacted(&output), output);
+    assert_unchanged(&[
+        json!({"name": "color", "value": "hunter2"}),
+        json!({"name": "password_policy", "value": "strong-2"}),
+        json!({"name": "password", "description": "hunter2"}),
+        json!({"name": "pin_code", "value": 560001}),
+    ]);
+}
+
+#[test]
 fn what_is_only_about_a_secret_is_left_alone() {
     assert_unchanged(&[
         json!({"token_count": 12, "tokens": 4096, "max_tokens": "4096", "total_tokens": 123}),
@@ -185,6 +215,8 @@ fn what_is_only_about_a_secret_is_left_alone() {
         json!({"secret": "prod/db/credentials", "token": "deploy-token-2", "api_key": "production"}),
         json!({"password": "${DB_PASSWORD}", "api_key": "{{ .Values.key }}", "token": "$TOKEN"}),
         json!({"passwordResetRequired": "false", "pin": true, "pinned": 12345, "status_code": 404, "key": "index-2024.zip"}),
+        json!({"pin_code": 560001, "pincode": "560001", "zip_pin": "110001", "tokens_used": 123, "pass_count": 204}),
+        json!({"has_password": 204, "max_token": "a8f5f167f44f4964", "passport_type": "P12345", "reset_password": true}),
         json!("Password: must be at least 8 characters"),
         json!("Token: expired"),
         json!("password reset requested for user 12"),
@@ -218,6 +250,10 @@ fn a_secret_is_found_in_text() {
         "Server=db;User Id=sa;Password=⟦Tr0ub4dor⟧;",
         "AccountKey=⟦Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq==⟧;",
         "Your verification code is ⟦123456⟧",
+        "your one-time code is ⟦123456⟧",
+        "mi contraseña es ⟦Gato2025⟧",
+        "ALTER USER app WITH PASSWORD '⟦sunshine⟧'",
+        "Set-Cookie: ⟦sid=s3A9kQ2mVb3LtR8w⟧; HttpOnly",
         "postgres://app:⟦s3cr3t⟧@db.example.com/app",
         "redis://:⟦pw⟧@cache:6379",
         "Authorization: Basic ⟦dXNlcjpwYXNzd29yZA==⟧",

@@ -12,7 +12,10 @@ const NAME_BYTES_MAX: usize = 48;
 const SKIPPED_BYTES_MIN: usize = 128;
 
 /// Words between a name and a value in prose.
-const VERBS: &[&str] = &[" is ", " ist "];
+const VERBS: &[&str] = &[" is ", " ist ", " es "];
+
+/// What stands before a quoted password in SQL.
+const SQL_CLAUSE: &str = "with password";
 
 /// By byte: whether it may separate a name from a value.
 const SEPARATORS: [bool; 256] = {
@@ -76,7 +79,7 @@ fn assignment_at(text: &str, separator: usize) -> Option<(Name, usize, Place)> {
     Some((Name::of(&text[name.start..name.end])?, start, place))
 }
 
-/// `--password value` and `password is value`.
+/// `--password value`, `password is value` and `WITH PASSWORD 'value'`.
 fn spoken_at(text: &str, space: usize) -> Option<(Name, usize, Place)> {
     let verb = VERBS.iter().find(|verb| text[space..].starts_with(**verb));
     let is_letter = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_alphanumeric);
@@ -88,6 +91,14 @@ fn spoken_at(text: &str, space: usize) -> Option<(Name, usize, Place)> {
     let word = name.rsplit(' ').next().unwrap_or_default();
     if word.starts_with("--") {
         return Some((Name::of(word)?, space + 1, Place::Assigned));
+    }
+    // `ALTER USER app WITH PASSWORD 'value'`
+    if text[space..].starts_with(" '")
+        && name
+            .get(name.len().saturating_sub(SQL_CLAUSE.len())..)
+            .is_some_and(|end| end.eq_ignore_ascii_case(SQL_CLAUSE))
+    {
+        return Some((Name::Password, space + 1, Place::Assigned));
     }
     let verb = verb?;
     match Name::of(name)? {

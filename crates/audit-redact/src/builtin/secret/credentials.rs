@@ -65,7 +65,11 @@ pub(super) fn find_basic(text: &str, hit: &mut impl FnMut(Span)) {
     let bytes = text.as_bytes();
     work::bytes_read(bytes.len());
     for (at, window) in bytes.windows(SCHEME.len()).enumerate() {
-        if !window.eq_ignore_ascii_case(SCHEME.as_bytes()) || blocked_before(text, at) {
+        // The middle letter decides nearly always.
+        if window[2] | 0x20 != b's'
+            || !window.eq_ignore_ascii_case(SCHEME.as_bytes())
+            || blocked_before(text, at)
+        {
             continue;
         }
         let end = at + SCHEME.len();

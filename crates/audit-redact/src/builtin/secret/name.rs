@@ -18,7 +18,7 @@ pub(super) enum Name {
 }
 
 /// Longest name. What is before it does not count.
-const NAME_BYTES_MAX: usize = 48;
+pub(super) const NAME_BYTES_MAX: usize = 48;
 
 const PASSWORDS: &[&str] = &[
     "password",
@@ -162,9 +162,14 @@ const CODE_QUALIFIERS: &[&str] = &[
     "reset",
     "sms",
     "pairing",
-    "pin",
     "cvv",
     "oauth",
+];
+/// Words before `pin` that make it a postal code or a contact of hardware.
+const PIN_OTHERS: &[&str] = &["zip", "postal", "area", "gpio", "map", "board", "led"];
+/// Words before a noun that make its value a flag or a limit.
+const FLAGS: &[&str] = &[
+    "has", "is", "needs", "require", "requires", "use", "uses", "allow", "allows", "show", "min", "max",
 ];
 /// Words behind a noun that do not change its meaning.
 const MODIFIERS: &[&str] = &[
@@ -248,7 +253,13 @@ impl Name {
                 noun = words.next()?;
             }
         }
-        let qualifier = words.next().unwrap_or_default();
+        let mut qualifier = words.next().unwrap_or_default();
+        if is_one_of(qualifier, &["time"]) && words.next().is_some_and(|word| is_one_of(word, &["one"])) {
+            qualifier = b"otp";
+        }
+        if is_one_of(qualifier, FLAGS) {
+            return None;
+        }
         let kind = Name::of_noun(noun, qualifier)?;
         match (kind, is_hash || is_one_of(qualifier, &["hashed", "encrypted"])) {
             (Name::Password, true) => Some(Name::PasswordHash),
@@ -279,6 +290,9 @@ impl Name {
         }
         if is(JOINED_KEYS) || is(&["credential", "credentials"]) {
             return Some(Name::Token);
+        }
+        if is(&["pin"]) && is_one_of(qualifier, PIN_OTHERS) {
+            return None;
         }
         if is(&["pin", "otp", "totp", "cvv", "cvc", "csc"])
             || (is(&["code"]) && is_one_of(qualifier, CODE_QUALIFIERS))
@@ -331,6 +345,21 @@ mod tests {
             ("Proxy-Authorization", Some(Name::Authorization)),
             ("cvv2", Some(Name::Code)),
             ("verification_code", Some(Name::Code)),
+            ("one-time code", Some(Name::Code)),
+            ("time_code", None),
+            ("atm_pin", Some(Name::Code)),
+            // A postal code in India.
+            ("pin_code", None),
+            ("pincode", None),
+            ("zip_pin", None),
+            ("gpio_pin", None),
+            ("has_password", None),
+            ("requiresPassword", None),
+            ("passport_type", None),
+            ("pass_count", None),
+            ("tokens_used", None),
+            ("key_id", None),
+            ("password_policy", None),
             ("token_count", None),
             ("max_tokens", None),
             ("clientRequestToken", None),

@@ -55,6 +55,24 @@ const FORMS: &[Form] = &[
     form("shpat_", 32, b""),
 ];
 
+/// Bytes of the shortest prefix.
+const HEAD_BYTES: usize = 3;
+
+/// By offset and byte: the forms whose prefix has the byte there, one bit each.
+const HEADS: [[u32; 256]; HEAD_BYTES] = {
+    let mut heads = [[0; 256]; HEAD_BYTES];
+    let mut form = 0;
+    while form < FORMS.len() {
+        let mut at = 0;
+        while at < HEAD_BYTES {
+            heads[at][FORMS[form].prefix.as_bytes()[at] as usize] |= 1 << form;
+            at += 1;
+        }
+        form += 1;
+    }
+    heads
+};
+
 /// Longest key.
 const KEY_BYTES_MAX: usize = 512;
 /// Fewest different characters. A placeholder such as `ghp_xxxx…` has fewer.
@@ -64,20 +82,22 @@ pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
     let bytes = text.as_bytes();
     work::bytes_read(bytes.len());
     let mut free = 0;
-    for (start, first) in bytes.iter().enumerate() {
-        if start < free
-            || !matches!(
-                first,
-                b'g' | b'x' | b'h' | b's' | b'r' | b'w' | b'A' | b'y' | b'G' | b'n'
-            )
-        {
+    for (start, head) in bytes.windows(HEAD_BYTES).enumerate() {
+        let mut forms = HEADS
+            .iter()
+            .zip(head)
+            .fold(u32::MAX, |forms, (heads, byte)| forms & heads[usize::from(*byte)]);
+        if forms == 0 || start < free {
             continue;
         }
-        let rest = &bytes[start..];
-        let end = FORMS
-            .iter()
-            .filter(|form| rest.starts_with(form.prefix.as_bytes()))
-            .find_map(|form| key_end(text, start, form));
+        let mut end = None;
+        while forms != 0 && end.is_none() {
+            let form = &FORMS[forms.trailing_zeros() as usize];
+            forms &= forms - 1;
+            if bytes[start..].starts_with(form.prefix.as_bytes()) {
+                end = key_end(text, start, form);
+            }
+        }
         if let Some(end) = end {
             hit(Span::new(start, end));
             free = end;
