@@ -101,6 +101,19 @@ const LENGTHS: &[([u8; 2], usize)] = &[
 
 /// Length of the shortest number, that of Norway.
 const IBAN_CHARS_MIN: usize = 15;
+/// By byte: one for a letter, two for a digit. Two bits, so that a byte holds the classes of four characters.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let ascii = byte as u8;
+        classes[byte] = ascii.is_ascii_alphabetic() as u8 | (ascii.is_ascii_digit() as u8) << 1;
+        byte += 1;
+    }
+    classes
+};
+/// Two letters and two digits.
+const HEAD_CLASSES: u8 = 0b01_01_10_10;
 /// Characters in a printed group.
 const GROUP_CHARS: usize = 4;
 
@@ -112,14 +125,14 @@ pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
     }
     work::bytes_read(bytes.len());
     let mut free = 0;
-    for (at, head) in bytes.windows(GROUP_CHARS).enumerate() {
-        // Without branches: in hexadecimal ids none of the tests is predictable.
-        let is_head = head[2].is_ascii_digit()
-            & head[3].is_ascii_digit()
-            & head[0].is_ascii_alphabetic()
-            & head[1].is_ascii_alphabetic();
-        if is_head
-            && at >= free
+    let mut classes = 0_u8;
+    for (last, byte) in bytes.iter().enumerate() {
+        classes = classes << 2 | CLASSES[usize::from(*byte)];
+        if classes != HEAD_CLASSES {
+            continue;
+        }
+        let at = last + 1 - GROUP_CHARS;
+        if at >= free
             && !blocked_before(text, at)
             && let Some(end) = end_at(text, at)
         {

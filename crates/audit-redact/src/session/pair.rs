@@ -45,7 +45,7 @@ pub(super) struct SecretName(Option<Tail>);
 impl SecretName {
     pub(super) fn of(map: &Map<String, Value>, engine: &Engine) -> SecretName {
         let name = map.iter().find_map(|(key, value)| match value {
-            Value::String(text) if is_one_of(key, NAMES) && engine.names_secret(text) => {
+            Value::String(text) if engine.names_secret(text) && is_one_of(key, NAMES) => {
                 Some(Tail::new(text))
             }
             _ => None,

@@ -17,7 +17,7 @@ pub(crate) fn samples() -> Vec<Sample> {
     include_str!("../labelled.jsonl").lines().map(sample).collect()
 }
 
-/// Labelled strings modelled on other products' audit logs. No rule is written against them.
+/// Labelled strings modelled on other products' logs and on support messages.
 pub(crate) fn independent_samples() -> Vec<Sample> {
     include_str!("../independent.jsonl").lines().map(sample).collect()
 }
