@@ -94,7 +94,7 @@ fn precision_and_recall_of_every_kind_reach_the_minimum() {
 }
 
 #[test]
-fn they_reach_it_on_strings_that_no_rule_was_written_against() {
+fn they_reach_it_on_the_logs_of_other_products() {
     assert_minimum(&independent_samples());
 }
 
