@@ -1,7 +1,7 @@
 //! Alerts and their states: open, acknowledged, resolved.
 
 use crate::alert_id::AlertId;
-use crate::group::Group;
+use crate::group::{Group, GroupBy};
 use crate::rule::{AlertRule, AlertRuleId};
 use crate::severity::Severity;
 use crate::window::Firing;
@@ -139,7 +139,11 @@ pub struct Alert {
     pub severity: Severity,
     /// Its state.
     pub state: AlertState,
-    /// The actor or tenant whose events reached the threshold.
+    /// The tenant of the events.
+    pub tenant_id: String,
+    /// The field by which the rule grouped events when it fired.
+    pub group_by: GroupBy,
+    /// The value of that field in the events that reached the threshold.
     pub group_key: String,
     /// The number of matching events in the window.
     pub event_count: u64,
@@ -158,6 +162,8 @@ impl Alert {
             rule_name: rule.definition().name.clone(),
             severity: rule.definition().severity,
             state: AlertState::Open,
+            tenant_id: group.tenant_id().to_owned(),
+            group_by: group.group_by(),
             group_key: group.group_key().to_owned(),
             event_count: firing.event_count,
             sample_event_ids: firing.sample_event_ids,
@@ -186,12 +192,14 @@ impl Alert {
 impl Serialize for Alert {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
-        let mut fields = serializer.serialize_struct("Alert", 11)?;
+        let mut fields = serializer.serialize_struct("Alert", 13)?;
         fields.serialize_field("id", &self.id)?;
         fields.serialize_field("rule_id", &self.rule_id.to_string())?;
         fields.serialize_field("rule_name", self.rule_name.as_str())?;
         fields.serialize_field("severity", self.severity.as_str())?;
         fields.serialize_field("status", self.state.status().as_str())?;
+        fields.serialize_field("tenant_id", &self.tenant_id)?;
+        fields.serialize_field("group_by", self.group_by.as_str())?;
         fields.serialize_field("group_key", &self.group_key)?;
         fields.serialize_field("event_count", &self.event_count)?;
         fields.serialize_field("sample_event_ids", &self.sample_event_ids)?;

@@ -1,9 +1,11 @@
 //! The built-in rules, which every project has.
 
 use crate::bounds::{CooldownSeconds, Threshold, WindowSeconds};
+use crate::conditions::RuleConditions;
 use crate::group::GroupBy;
 use crate::rule::RuleDefinition;
 use crate::severity::Severity;
+use audit_domain::ActionGlob;
 use std::fmt;
 
 /// A rule that every project has. It can be disabled but not deleted.
@@ -67,7 +69,31 @@ impl BuiltinRule {
             severity: line.severity,
             enabled: true,
             cooldown_seconds: CooldownSeconds::default(),
+            conditions: RuleConditions::default(),
         }
+    }
+
+    /// The patterns that the rule has beside the `action_pattern` of its definition: an action that one of them matches counts too.
+    ///
+    /// A brute force counts every action that ends in a failed login, whatever precedes it: as its last name (`login_failed`) or its
+    /// last two (`login.failed`).
+    pub const fn further_action_patterns(self) -> &'static [&'static str] {
+        match self {
+            Self::AuthBruteForce => &["login.failed", "*.login.failed", "*.login_failed"],
+            Self::PrivilegeEscalationBurst
+            | Self::RapidApiKeyCreation
+            | Self::BulkDataExport
+            | Self::AccountDeletionSpike => &[],
+        }
+    }
+
+    /// All its patterns.
+    pub(crate) fn action_patterns(self) -> Vec<ActionGlob> {
+        let parsed = |text: &&str| text.parse().expect("a built-in rule has valid patterns");
+        let further = self.further_action_patterns().iter().map(parsed);
+        std::iter::once(self.definition().action_pattern)
+            .chain(further)
+            .collect()
     }
 
     const fn line(self) -> Line {
@@ -170,6 +196,34 @@ account_deletion_spike · *.deleted · 5 in 600 s · tenant_id · high
             assert_eq!(cooldown_seconds.get(), 3_600);
         }
         assert_eq!(table, TABLE);
+    }
+
+    #[test]
+    fn a_brute_force_is_of_actions_that_end_in_a_failed_login() {
+        let patterns = BuiltinRule::AuthBruteForce.action_patterns();
+        let counts = |action: &str| patterns.iter().any(|pattern| pattern.matches(action));
+        for action in [
+            "auth.failed",
+            "auth.failed_totp",
+            "auth.login_failed",
+            "auth.login.failed",
+            "user.login.failed",
+            "login.failed",
+            "user.login_failed",
+        ] {
+            assert!(counts(action), "{action}");
+        }
+        for action in [
+            "login.failed_over",
+            "user.login_failed_over",
+            "user.login.failed.over",
+            "relogin.failed",
+            "user.relogin_failed",
+            "user.logins_failed",
+            "job.failed",
+        ] {
+            assert!(!counts(action), "{action}");
+        }
     }
 
     #[test]

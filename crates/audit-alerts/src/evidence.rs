@@ -2,11 +2,11 @@
 
 use crate::alert::Alert;
 use crate::alert_id::AlertId;
-use crate::group::{Group, GroupBy};
+use crate::group::Group;
 use crate::rule::AlertRuleId;
 use crate::watch::alert_id_of;
 use crate::window::Firing;
-use audit_domain::EventId;
+use audit_domain::{EventId, Facet, Facets};
 use std::cmp::Ordering;
 
 /// The fields of a stored event that its alert depends on.
@@ -14,12 +14,8 @@ use std::cmp::Ordering;
 pub struct SampleEvent {
     /// Its id.
     pub id: EventId,
-    /// Its action.
-    pub action: String,
-    /// Its tenant.
-    pub tenant_id: String,
-    /// The id of its actor.
-    pub actor_id: String,
+    /// The fields by which rules find and group it.
+    pub fields: Facets<'static>,
 }
 
 impl Alert {
@@ -35,7 +31,10 @@ impl Alert {
         let Some(first) = samples.first() else {
             return Some("sample_event_ids");
         };
-        let is_other = |sample: &SampleEvent| sample.tenant_id != first.tenant_id;
+        if first.tenant_id() != Some(&self.tenant_id) {
+            return Some("tenant_id");
+        }
+        let is_other = |sample: &SampleEvent| sample.tenant_id() != first.tenant_id();
         if samples.len() > Firing::SAMPLE_EVENTS_MAX || samples.iter().any(is_other) {
             return Some("sample_event_ids");
         }
@@ -49,19 +48,20 @@ impl Alert {
         if let Some(column) = self.contradiction_of_builtin_rule(samples) {
             return Some(column);
         }
-        let is_of_group = |group_by: &GroupBy| {
-            let is_member =
-                |sample: &SampleEvent| sample.group(*group_by).group_key() == self.group_key.as_str();
-            samples.iter().all(is_member) && self.has_id_of(*group_by, samples)
+        let groups: Option<Vec<Group<'_>>> = samples.iter().map(|sample| self.group_of(sample)).collect();
+        let is_of_group = |groups: Vec<Group<'_>>| {
+            let is_member = |group: &Group<'_>| group.group_key() == self.group_key;
+            groups.iter().all(is_member) && self.has_id_of(&groups, samples)
         };
-        let group_by = match self.rule_id {
-            AlertRuleId::Builtin(rule) => vec![rule.definition().group_by],
-            AlertRuleId::Custom(_) => GroupBy::ALL.to_vec(),
-        };
-        match group_by.iter().any(is_of_group) {
+        match groups.is_some_and(is_of_group) {
             true => None,
-            false => Some("id, rule_id, group_key, fired_at or sample_event_ids"),
+            false => Some("id, rule_id, group_by, group_key, fired_at or sample_event_ids"),
         }
+    }
+
+    /// The group of a sample; `None` if it lacks the field.
+    fn group_of<'a>(&self, sample: &'a SampleEvent) -> Option<Group<'a>> {
+        Group::of(self.group_by, &sample.fields)
     }
 
     fn contradiction_of_builtin_rule(&self, samples: &[SampleEvent]) -> Option<&'static str> {
@@ -75,36 +75,52 @@ impl Alert {
         if self.severity != definition.severity {
             return Some("severity");
         }
-        let is_counted = |sample: &SampleEvent| definition.action_pattern.matches(&sample.action);
-        if !samples.iter().all(is_counted) {
-            return Some("rule_id");
+        if self.group_by != definition.group_by {
+            return Some("group_by");
         }
-        (self.event_count < u64::from(definition.threshold.get())).then_some("event_count")
+        let patterns = rule.action_patterns();
+        let is_counted = |sample: &SampleEvent| {
+            let action = sample.fields.get(Facet::Action).unwrap_or_default();
+            patterns.iter().any(|pattern| pattern.matches(action))
+        };
+        (!samples.iter().all(is_counted)).then_some("rule_id")
     }
 
     /// Whether the id is that of this group and one of the samples. The event that reached the threshold occurred within the window,
     /// and may be older than ten others of it.
-    fn has_id_of(&self, group_by: GroupBy, samples: &[SampleEvent]) -> bool {
+    fn has_id_of(&self, groups: &[Group<'_>], samples: &[SampleEvent]) -> bool {
         let rule_id = self.rule_id.to_string();
-        let is_of = |sample: &SampleEvent| {
-            alert_id_of(&rule_id, sample.group(group_by), sample.id, self.fired_at) == self.id
+        let is_of = |(group, sample): (&Group<'_>, &SampleEvent)| {
+            alert_id_of(&rule_id, *group, sample.id, self.fired_at) == self.id
         };
         let may_be_of_another = self.event_count > Firing::SAMPLE_EVENTS_MAX as u64
             && self.id.to_bytes()[..6] == AlertId::new(self.fired_at, [0; 10]).to_bytes()[..6];
-        samples.iter().any(is_of) || may_be_of_another
+        groups.iter().zip(samples).any(is_of) || may_be_of_another
     }
 }
 
 impl SampleEvent {
-    const fn group(&self, group_by: GroupBy) -> Group<'_> {
-        group_by.group(self.tenant_id.as_str(), self.actor_id.as_str())
+    /// A stored event with these fields.
+    pub fn of(id: EventId, fields: &Facets<'_>) -> Self {
+        let with = |all: Facets<'static>, facet: &Facet| match fields.get(*facet) {
+            Some(value) => all.with(*facet, value.to_owned()),
+            None => all,
+        };
+        Self {
+            id,
+            fields: Facet::ALL.iter().fold(Facets::default(), with),
+        }
+    }
+
+    fn tenant_id(&self) -> Option<&str> {
+        self.fields.get(Facet::TenantId)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bounds::CooldownSeconds;
+    use crate::group::GroupBy;
     use crate::rule::AlertRule;
     use crate::{BuiltinRule, CountedEvent, GroupState, Observed, RuleSet, Severity};
     use audit_domain::Timestamp;
@@ -115,8 +131,15 @@ mod tests {
 
     /// The alert of five failed logins, and its events.
     fn raised() -> (Alert, Vec<SampleEvent>) {
-        let rule = AlertRule::builtin(BuiltinRule::AuthBruteForce, true, CooldownSeconds::default());
-        let watches = RuleSet::new([rule]).watches("auth.failed", "acme", "u1", NOW, NOW);
+        let rule = AlertRule::builtin(BuiltinRule::AuthBruteForce);
+        let fields = [
+            (Facet::Action, "auth.failed"),
+            (Facet::TenantId, "acme"),
+            (Facet::ActorId, "u1"),
+        ];
+        let with = |all: Facets<'static>, (facet, value)| all.with(facet, value);
+        let fields = fields.into_iter().fold(Facets::default(), with);
+        let watches = RuleSet::new([rule]).watches(&fields, NOW, NOW);
         let (watch, mut state) = (&watches[0], GroupState::default());
         for number in 0..5 {
             let event = CountedEvent {
@@ -126,12 +149,7 @@ mod tests {
             };
             if let Observed::Fired(firing) = watch.observe(&mut state, event) {
                 let alert = watch.alert(event.id, firing);
-                let sample = |id: &EventId| SampleEvent {
-                    id: *id,
-                    action: "auth.failed".to_owned(),
-                    tenant_id: "acme".to_owned(),
-                    actor_id: "u1".to_owned(),
-                };
+                let sample = |id: &EventId| SampleEvent::of(*id, &fields);
                 let samples = alert.sample_event_ids.iter().map(sample).collect();
                 return (alert, samples);
             }
@@ -150,13 +168,15 @@ mod tests {
         let (alert, samples) = raised();
         let later = Timestamp::from_millis(NOW.as_millis() + 1);
         let rule = BuiltinRule::RapidApiKeyCreation;
-        let changes: [(&str, Change<'_, Alert>); 9] = [
+        let changes: [(&str, Change<'_, Alert>); 11] = [
             ("id", &|alert| alert.id = AlertId::new(NOW, [9; 10])),
             ("rule", &|alert| alert.rule_id = AlertRuleId::Builtin(rule)),
             ("name", &|alert| {
                 alert.rule_name = "Another".parse().expect("a name");
             }),
             ("severity", &|alert| alert.severity = Severity::Low),
+            ("tenant", &|alert| alert.tenant_id = "other".to_owned()),
+            ("group by", &|alert| alert.group_by = GroupBy::TenantId),
             ("group", &|alert| alert.group_key = "u2".to_owned()),
             ("count", &|alert| alert.event_count = 4),
             ("larger count", &|alert| alert.event_count = 6),
@@ -170,10 +190,13 @@ mod tests {
             change(&mut changed);
             assert!(changed.contradiction(&samples).is_some(), "{name}");
         }
+        let set = |sample: &mut SampleEvent, facet, value: &'static str| {
+            sample.fields = sample.fields.clone().with(facet, value);
+        };
         let changes: [(&str, Change<'_, SampleEvent>); 3] = [
-            ("action", &|sample| sample.action = "user.created".to_owned()),
-            ("tenant", &|sample| sample.tenant_id = "other".to_owned()),
-            ("actor", &|sample| sample.actor_id = "u2".to_owned()),
+            ("action", &|sample| set(sample, Facet::Action, "user.created")),
+            ("tenant", &|sample| set(sample, Facet::TenantId, "other")),
+            ("actor", &|sample| set(sample, Facet::ActorId, "u2")),
         ];
         for (name, change) in changes {
             let mut changed = samples.clone();

@@ -1,21 +1,32 @@
 //! Groups of events that a rule counts together.
 
+use audit_domain::{Facet, Facets};
+
 audit_domain::words! {
-    /// The field by which a rule groups events.
+    /// The field by which a rule groups events. An event without the field is in no group.
     pub enum GroupBy {
         /// Each actor of each tenant is a group.
         ActorId = "actor_id",
         /// Each tenant is a group.
         TenantId = "tenant_id",
+        /// Each network address is a group, in each tenant.
+        IpAddress = "ip_address",
+        /// Each session is a group, in each tenant.
+        SessionId = "session_id",
+        /// Each target is a group, in each tenant.
+        TargetId = "target_id",
     }
 }
 
 impl GroupBy {
-    /// The group of an event of this tenant and actor.
-    pub const fn group<'a>(self, tenant_id: &'a str, actor_id: &'a str) -> Group<'a> {
+    /// The field.
+    pub const fn facet(self) -> Facet {
         match self {
-            Self::ActorId => Group::Actor { tenant_id, actor_id },
-            Self::TenantId => Group::Tenant { tenant_id },
+            Self::ActorId => Facet::ActorId,
+            Self::TenantId => Facet::TenantId,
+            Self::IpAddress => Facet::IpAddress,
+            Self::SessionId => Facet::SessionId,
+            Self::TargetId => Facet::TargetId,
         }
     }
 }
@@ -23,43 +34,48 @@ impl GroupBy {
 /// Events that one rule counts together. Groups are per tenant, so equal actor ids of two tenants are two groups. Groups
 /// are also per project, environment and rule; the caller must add those to its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Group<'a> {
-    /// Events of one actor of one tenant.
-    Actor {
-        /// The actor's tenant.
-        tenant_id: &'a str,
-        /// The actor.
-        actor_id: &'a str,
-    },
-    /// Events of one tenant.
-    Tenant {
-        /// The tenant.
-        tenant_id: &'a str,
-    },
+pub struct Group<'a> {
+    group_by: GroupBy,
+    tenant_id: &'a str,
+    group_key: &'a str,
 }
 
 impl<'a> Group<'a> {
+    /// The group of an event with these fields; `None` if it lacks the one by which the rule groups.
+    pub fn of(group_by: GroupBy, event: &'a Facets<'_>) -> Option<Self> {
+        Some(Self {
+            group_by,
+            tenant_id: event.get(Facet::TenantId)?,
+            group_key: event.get(group_by.facet())?,
+        })
+    }
+
+    pub(crate) const fn new(group_by: GroupBy, tenant_id: &'a str, group_key: &'a str) -> Self {
+        Self {
+            group_by,
+            tenant_id,
+            group_key,
+        }
+    }
+
+    /// The field by which the events are grouped.
+    pub const fn group_by(self) -> GroupBy {
+        self.group_by
+    }
+
     /// The tenant that the group belongs to.
     pub const fn tenant_id(self) -> &'a str {
-        match self {
-            Self::Actor { tenant_id, .. } | Self::Tenant { tenant_id } => tenant_id,
-        }
+        self.tenant_id
     }
 
-    /// The actor, if the rule groups by actor.
-    pub const fn actor_id(self) -> Option<&'a str> {
-        match self {
-            Self::Actor { actor_id, .. } => Some(actor_id),
-            Self::Tenant { .. } => None,
-        }
-    }
-
-    /// The `group_key` of alerts: the id of the actor or of the tenant. It does not identify the group.
+    /// The `group_key` of alerts: the value of the field, such as the id of the actor. It does not identify the group.
     pub const fn group_key(self) -> &'a str {
-        match self {
-            Self::Actor { actor_id, .. } => actor_id,
-            Self::Tenant { tenant_id } => tenant_id,
-        }
+        self.group_key
+    }
+
+    /// What identifies the group within a project and environment.
+    pub(crate) const fn parts(self) -> [&'a str; 3] {
+        [self.group_by.as_str(), self.tenant_id, self.group_key]
     }
 }
 
@@ -67,27 +83,45 @@ impl<'a> Group<'a> {
 mod tests {
     use super::*;
 
+    fn event<'a>(tenant_id: &'a str, actor_id: &'a str) -> Facets<'a> {
+        Facets::default()
+            .with(Facet::TenantId, tenant_id)
+            .with(Facet::ActorId, actor_id)
+    }
+
     #[test]
-    fn words_round_trip() {
+    fn words_round_trip_and_are_those_of_the_facets() {
         for group_by in GroupBy::ALL {
             assert_eq!(group_by.as_str().parse(), Ok(*group_by));
+            assert_eq!(group_by.as_str(), group_by.facet().as_str());
         }
         let error = "actor".parse::<GroupBy>().unwrap_err();
-        assert_eq!(error.to_string(), "must be one of actor_id, tenant_id");
+        assert_eq!(
+            error.to_string(),
+            "must be one of actor_id, tenant_id, ip_address, session_id, target_id"
+        );
     }
 
     #[test]
     fn equal_actors_of_two_tenants_are_two_groups_that_show_the_same_key() {
-        let (acme, globex) = (
-            GroupBy::ActorId.group("acme", "u1"),
-            GroupBy::ActorId.group("globex", "u1"),
-        );
+        let (acme, globex) = (event("acme", "u1"), event("globex", "u1"));
+        let [acme, globex] = [&acme, &globex].map(|event| Group::of(GroupBy::ActorId, event).unwrap());
         assert_ne!(acme, globex);
         assert_eq!(acme.group_key(), globex.group_key());
-        assert_eq!(
-            GroupBy::TenantId.group("acme", "u1"),
-            GroupBy::TenantId.group("acme", "u2")
-        );
-        assert_eq!(GroupBy::TenantId.group("acme", "u1").group_key(), "acme");
+        let (one, other) = (event("acme", "u1"), event("acme", "u2"));
+        let [one, other] = [&one, &other].map(|event| Group::of(GroupBy::TenantId, event).unwrap());
+        assert_eq!(one, other);
+        assert_eq!(one.group_key(), "acme");
+    }
+
+    #[test]
+    fn an_event_without_the_field_is_in_no_group() {
+        let event = event("acme", "u1");
+        for group_by in [GroupBy::IpAddress, GroupBy::SessionId, GroupBy::TargetId] {
+            assert_eq!(Group::of(group_by, &event), None);
+        }
+        let event = event.with(Facet::IpAddress, "203.0.113.7");
+        let group = Group::of(GroupBy::IpAddress, &event).unwrap();
+        assert_eq!((group.tenant_id(), group.group_key()), ("acme", "203.0.113.7"));
     }
 }

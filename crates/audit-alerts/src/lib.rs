@@ -4,17 +4,18 @@
 //! state between events is a [`GroupStates`], a few bytes that the caller stores in a database.
 //!
 //! ```
-//! use audit_alerts::{AlertAction, AlertRule, BuiltinRule, CooldownSeconds, CountedEvent, GroupStates, RuleSet};
-//! use audit_domain::{EventId, Timestamp};
+//! use audit_alerts::{AlertAction, AlertRule, BuiltinRule, CountedEvent, GroupStates, RuleSet};
+//! use audit_domain::{EventId, Facet, Facets, Timestamp};
 //!
-//! let builtin = |rule: &BuiltinRule| AlertRule::builtin(*rule, true, CooldownSeconds::default());
-//! let rules = RuleSet::new(BuiltinRule::ALL.iter().map(builtin));
+//! let rules = RuleSet::new(BuiltinRule::ALL.iter().map(|rule| AlertRule::builtin(*rule)));
 //! let (now, mut alerts) = (Timestamp::parse_rfc3339("2026-01-15T10:30:00Z")?, Vec::new());
-//! // The states of all rules for one actor or tenant are stored together. Here one rule matches, and all events have the same actor.
+//! // The states of all rules for one group are stored together. Here one rule matches, and all events have the same actor.
 //! let (mut stored, _) = GroupStates::default().encode(now);
+//! let fields = [(Facet::Action, "auth.failed.password"), (Facet::TenantId, "acme"), (Facet::ActorId, "u1")];
+//! let fields = fields.iter().fold(Facets::default(), |fields, (facet, value)| fields.with(*facet, *value));
 //! for n in 0..5 {
 //!     let event = CountedEvent { id: EventId::new(now, [n; 10]), arrived_at: now, occurred_at: now };
-//!     for watch in rules.watches("auth.failed.password", "acme", "u1", event.occurred_at, now) {
+//!     for watch in rules.watches(&fields, event.occurred_at, now) {
 //!         // The row of `watch.group_hash()`.
 //!         let mut states = GroupStates::decode(&stored).expect("states that were encoded");
 //!         let mut state = states.get(watch.rule_key())?;
@@ -50,6 +51,7 @@ mod alert;
 mod alert_id;
 mod bounds;
 mod builtin;
+mod conditions;
 mod evidence;
 mod group;
 mod matcher;
@@ -65,6 +67,7 @@ pub use alert::{Alert, AlertAction, AlertState, AlertStatus, TransitionError};
 pub use alert_id::AlertId;
 pub use bounds::{CooldownSeconds, OutOfBounds, Threshold, WindowSeconds};
 pub use builtin::BuiltinRule;
+pub use conditions::{RuleCondition, RuleConditions};
 pub use evidence::SampleEvent;
 pub use group::{Group, GroupBy};
 pub use matcher::Matcher;

@@ -2,6 +2,7 @@
 
 use crate::bounds::{CooldownSeconds, Threshold, WindowSeconds};
 use crate::builtin::BuiltinRule;
+use crate::conditions::{RuleCondition, RuleConditions};
 use crate::group::GroupBy;
 use crate::severity::Severity;
 use crate::window::Windowing;
@@ -75,6 +76,8 @@ pub struct RuleDefinition {
     pub enabled: bool,
     /// The time after an alert in which the group raises no further one.
     pub cooldown_seconds: CooldownSeconds,
+    /// What an event must meet beside the pattern.
+    pub conditions: RuleConditions,
 }
 
 /// The number of edits of a rule. Events that were counted under another revision no longer count.
@@ -109,6 +112,8 @@ pub struct RuleChange {
     pub severity: Option<Severity>,
     pub enabled: Option<bool>,
     pub cooldown_seconds: Option<CooldownSeconds>,
+    /// The new values of the conditions that change; without values the rule loses the condition.
+    pub conditions: Vec<(RuleCondition, Vec<String>)>,
 }
 
 impl RuleChange {
@@ -117,8 +122,6 @@ impl RuleChange {
         let fixed = [
             ("name", self.name.is_some()),
             ("action_pattern", self.action_pattern.is_some()),
-            ("threshold", self.threshold.is_some()),
-            ("window_seconds", self.window_seconds.is_some()),
             ("group_by", self.group_by.is_some()),
             ("severity", self.severity.is_some()),
         ];
@@ -132,7 +135,9 @@ impl RuleChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BuiltinRuleError {
     /// The change contains a fixed field, possibly with its present value.
-    #[error("{field} of the built-in rule {rule} cannot change, only enabled and cooldown_seconds can")]
+    #[error(
+        "{field} of the built-in rule {rule} cannot change, only threshold, window_seconds, cooldown_seconds, enabled and conditions can"
+    )]
     FixedField {
         /// The rule.
         rule: BuiltinRule,
@@ -156,15 +161,11 @@ pub struct AlertRule {
 }
 
 impl AlertRule {
-    /// A built-in rule with the two settings that a project may change.
-    pub fn builtin(builtin: BuiltinRule, enabled: bool, cooldown_seconds: CooldownSeconds) -> Self {
+    /// A built-in rule as in a new project.
+    pub fn builtin(builtin: BuiltinRule) -> Self {
         Self {
             origin: RuleOrigin::Builtin(builtin),
-            definition: RuleDefinition {
-                enabled,
-                cooldown_seconds,
-                ..builtin.definition()
-            },
+            definition: builtin.definition(),
             revision: Revision::default(),
         }
     }
@@ -202,6 +203,21 @@ impl AlertRule {
         &self.definition
     }
 
+    /// The patterns of the actions that it counts.
+    pub(crate) fn action_patterns(&self) -> Vec<ActionGlob> {
+        match self.origin {
+            RuleOrigin::Builtin(builtin) => builtin.action_patterns(),
+            RuleOrigin::Custom { .. } => vec![self.definition.action_pattern.clone()],
+        }
+    }
+
+    /// The same rule with each identifier of its conditions in all forms in which redaction may have stored it.
+    #[must_use]
+    pub fn in_all_forms(mut self, forms: impl Fn(&str) -> Vec<String>) -> Self {
+        self.definition.conditions = self.definition.conditions.in_all_forms(forms);
+        self
+    }
+
     /// The number of its edits.
     pub const fn revision(&self) -> Revision {
         self.revision
@@ -221,13 +237,14 @@ impl AlertRule {
     /// not an edit: the revision stays the same.
     ///
     /// # Errors
-    /// [`BuiltinRuleError::FixedField`] when the rule is built in and the change contains a field other than `enabled` and
-    /// `cooldown_seconds`.
+    /// [`BuiltinRuleError::FixedField`] when the rule is built in and the change contains its name, pattern, grouping or
+    /// severity.
     pub fn changed(&self, change: RuleChange) -> Result<Self, BuiltinRuleError> {
         if let (RuleOrigin::Builtin(rule), Some(field)) = (self.origin, change.fixed_in_builtin()) {
             return Err(BuiltinRuleError::FixedField { rule, field });
         }
         let old = &self.definition;
+        let conditions = change.conditions.into_iter();
         let definition = RuleDefinition {
             name: change.name.unwrap_or_else(|| old.name.clone()),
             action_pattern: change
@@ -239,6 +256,9 @@ impl AlertRule {
             severity: change.severity.unwrap_or(old.severity),
             enabled: change.enabled.unwrap_or(old.enabled),
             cooldown_seconds: change.cooldown_seconds.unwrap_or(old.cooldown_seconds),
+            conditions: conditions.fold(old.conditions.clone(), |conditions, (of, values)| {
+                conditions.with(of, values)
+            }),
         };
         let revision = if definition == *old {
             self.revision

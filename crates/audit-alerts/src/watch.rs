@@ -8,11 +8,13 @@ use crate::rule::AlertRule;
 use crate::rule_set::RuleSet;
 use crate::states::RuleKey;
 use crate::window::{Firing, GroupState, Observed};
-use audit_domain::{EventId, Timestamp, write_with_length};
+use audit_domain::{EventId, Facet, Facets, Timestamp, write_with_length};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Identifies a group within a ledger: the first 128 bits of a SHA-256 over tenant and, where it is of an actor, actor.
+/// Identifies a group within a ledger: the first 128 bits of a SHA-256 over the field by which it groups, the tenant, and the
+/// value of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupHash([u8; 16]);
 
@@ -25,13 +27,6 @@ impl GroupHash {
     /// The bytes, for a database key.
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
-    }
-
-    fn of_group(group: Group<'_>) -> Self {
-        match group.actor_id() {
-            Some(actor_id) => Self::of(&["actor", group.tenant_id(), actor_id]),
-            None => Self::of(&["tenant", group.tenant_id()]),
-        }
     }
 
     pub(crate) fn of(parts: &[&str]) -> Self {
@@ -64,10 +59,8 @@ pub(crate) fn alert_id_of(
     event_id: EventId,
     fired_at: Timestamp,
 ) -> AlertId {
-    let of_rule = match group.actor_id() {
-        Some(actor_id) => GroupHash::of(&[rule_id, group.tenant_id(), actor_id]),
-        None => GroupHash::of(&[rule_id, group.tenant_id()]),
-    };
+    let [group_by, tenant_id, group_key] = group.parts();
+    let of_rule = GroupHash::of(&[rule_id, group_by, tenant_id, group_key]);
     let hasher = Sha256::new()
         .chain_update(event_id.to_bytes())
         .chain_update(of_rule.as_bytes());
@@ -90,8 +83,7 @@ pub struct CountedEvent {
 #[derive(Clone, Debug)]
 pub struct Watch {
     rule: Arc<WatchingRule>,
-    of: Arc<Watched>,
-    group_hash: GroupHash,
+    group: Arc<WatchedGroup>,
 }
 
 /// A rule of a set, with the key of its states.
@@ -112,55 +104,58 @@ impl WatchingRule {
     }
 }
 
-/// Whose event it is.
+/// A group that counts an event.
 #[derive(Debug)]
-struct Watched {
+struct WatchedGroup {
+    group_by: GroupBy,
     tenant_id: String,
-    actor_id: String,
+    group_key: String,
+    hash: GroupHash,
+}
+
+impl WatchedGroup {
+    fn of(group: Group<'_>) -> Self {
+        Self {
+            group_by: group.group_by(),
+            tenant_id: group.tenant_id().to_owned(),
+            group_key: group.group_key().to_owned(),
+            hash: GroupHash::of(&group.parts()),
+        }
+    }
+
+    fn group(&self) -> Group<'_> {
+        Group::new(self.group_by, &self.tenant_id, &self.group_key)
+    }
 }
 
 impl RuleSet {
-    /// The groups that count an event of this action, tenant and actor. A rule is skipped if the event occurred before its
-    /// window, so an import of old events reads no group.
-    pub fn watches(
-        &self,
-        action: &str,
-        tenant_id: &str,
-        actor_id: &str,
-        occurred_at: Timestamp,
-        now: Timestamp,
-    ) -> Vec<Watch> {
-        let mut rules = self
-            .matching(action)
-            .filter(|rule| rule.rule.windowing().counts(now, occurred_at))
-            .peekable();
-        if rules.peek().is_none() {
-            return Vec::new();
-        }
-        let of = Arc::new(Watched {
-            tenant_id: tenant_id.to_owned(),
-            actor_id: actor_id.to_owned(),
+    /// The groups that count an event with these fields. A rule is skipped if the event does not meet its conditions, lacks the
+    /// field by which it groups, or occurred before its window, so an import of old events reads no group.
+    pub fn watches(&self, event: &Facets<'_>, occurred_at: Timestamp, now: Timestamp) -> Vec<Watch> {
+        let action = event.get(Facet::Action).unwrap_or_default();
+        let rules = self.matching(action).filter(|rule| {
+            rule.rule.windowing().counts(now, occurred_at) && rule.rule.definition().conditions.matches(event)
         });
         // Each group is hashed once, however many rules count it.
-        let mut hashes = [None; GroupBy::ALL.len()];
+        let mut groups = BTreeMap::new();
         let watch = |rule: &Arc<WatchingRule>| {
             let group_by = rule.rule.definition().group_by;
-            let hash = &mut hashes[group_by as usize];
-            Watch {
-                group_hash: *hash
-                    .get_or_insert_with(|| GroupHash::of_group(group_by.group(tenant_id, actor_id))),
+            let group = groups
+                .entry(group_by)
+                .or_insert_with(|| Some(Arc::new(WatchedGroup::of(Group::of(group_by, event)?))));
+            Some(Watch {
+                group: group.clone()?,
                 rule: Arc::clone(rule),
-                of: Arc::clone(&of),
-            }
+            })
         };
-        rules.map(watch).collect()
+        rules.filter_map(watch).collect()
     }
 }
 
 impl Watch {
     /// The key of the group's states, within the ledger of the event.
-    pub const fn group_hash(&self) -> GroupHash {
-        self.group_hash
+    pub fn group_hash(&self) -> GroupHash {
+        self.group.hash
     }
 
     /// The rule.
@@ -186,9 +181,8 @@ impl Watch {
     /// The alert for a firing that `event_id` caused. Its id is derived from the event's id, the rule and the group, so the transaction
     /// needs no randomness.
     pub fn alert(&self, event_id: EventId, firing: Firing) -> Alert {
-        let Watched { tenant_id, actor_id } = &*self.of;
         let rule = self.rule();
-        let group = rule.definition().group_by.group(tenant_id, actor_id);
+        let group = self.group.group();
         let id = alert_id_of(&rule.id().to_string(), group, event_id, firing.fired_at);
         Alert::raise(id, rule, group, firing)
     }
@@ -203,18 +197,38 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bounds::CooldownSeconds;
     use crate::builtin::BuiltinRule;
+    use crate::conditions::RuleCondition;
+    use crate::rule::RuleChange;
+    use audit_domain::RuleId;
 
     const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
     fn rules() -> RuleSet {
-        let builtin = |rule: &BuiltinRule| AlertRule::builtin(*rule, true, CooldownSeconds::default());
-        RuleSet::new(BuiltinRule::ALL.iter().map(builtin))
+        RuleSet::new(BuiltinRule::ALL.iter().map(|rule| AlertRule::builtin(*rule)))
+    }
+
+    fn event<'a>(action: &'a str, tenant_id: &'a str, actor_id: &'a str) -> Facets<'a> {
+        Facets::default()
+            .with(Facet::Action, action)
+            .with(Facet::TenantId, tenant_id)
+            .with(Facet::ActorId, actor_id)
+    }
+
+    /// A rule on failed sign-ins with this grouping and condition.
+    fn rule(group_by: GroupBy, conditions: Vec<(RuleCondition, Vec<String>)>) -> RuleSet {
+        let definition = BuiltinRule::AuthBruteForce.definition();
+        let rule = AlertRule::custom(RuleId::from_random([7; 16]), NOW, definition);
+        let change = RuleChange {
+            group_by: Some(group_by),
+            conditions,
+            ..RuleChange::default()
+        };
+        RuleSet::new([rule.changed(change).expect("a custom rule can change")])
     }
 
     fn watch(action: &str, tenant_id: &str, actor_id: &str) -> Watch {
-        let watches = rules().watches(action, tenant_id, actor_id, NOW, NOW);
+        let watches = rules().watches(&event(action, tenant_id, actor_id), NOW, NOW);
         let [watch] = watches.try_into().expect("one rule counts the action");
         watch
     }
@@ -240,11 +254,44 @@ mod tests {
     #[test]
     fn no_group_counts_an_event_older_than_every_window() {
         let day_before = NOW.plus_seconds(-86_400);
-        assert!(
-            rules()
-                .watches("auth.failed", "acme", "u1", day_before, NOW)
-                .is_empty()
-        );
+        let event = event("auth.failed", "acme", "u1");
+        assert!(rules().watches(&event, day_before, NOW).is_empty());
+    }
+
+    #[test]
+    fn one_address_is_a_group_of_many_actors_and_an_event_without_one_is_in_none() {
+        let by_address = rule(GroupBy::IpAddress, Vec::new());
+        let hash = |actor_id, address: &'static str| {
+            let event = event("auth.failed", "acme", actor_id).with(Facet::IpAddress, address);
+            let [watch] = by_address
+                .watches(&event, NOW, NOW)
+                .try_into()
+                .expect("one group");
+            watch.group_hash()
+        };
+        assert_eq!(hash("u1", "203.0.113.7"), hash("u2", "203.0.113.7"));
+        assert_ne!(hash("u1", "203.0.113.7"), hash("u1", "203.0.113.8"));
+        let without = event("auth.failed", "acme", "u1");
+        assert!(by_address.watches(&without, NOW, NOW).is_empty());
+        // An address that is also the id of an actor is another group.
+        let by_actor = rule(GroupBy::ActorId, Vec::new());
+        let [watch] = by_actor
+            .watches(&event("auth.failed", "acme", "203.0.113.7"), NOW, NOW)
+            .try_into()
+            .expect("one group");
+        assert_ne!(watch.group_hash(), hash("u1", "203.0.113.7"));
+    }
+
+    #[test]
+    fn a_rule_does_not_count_events_that_miss_its_conditions() {
+        let excluded = vec![(RuleCondition::NotActorIds, vec!["backup".to_owned()])];
+        let rules = rule(GroupBy::TenantId, excluded);
+        let count = |actor_id| {
+            rules
+                .watches(&event("auth.failed", "acme", actor_id), NOW, NOW)
+                .len()
+        };
+        assert_eq!((count("u1"), count("backup")), (1, 0));
     }
 
     #[test]

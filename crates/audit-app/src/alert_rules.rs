@@ -4,6 +4,7 @@ mod changes;
 
 use audit_alerts::{AlertRule, AlertRuleId, BuiltinRule, RuleOrigin, RuleSet, SuppressedAlerts};
 use audit_domain::Plan;
+use audit_redact::Engine;
 
 /// The rules of a project.
 #[derive(Clone, Debug)]
@@ -21,7 +22,7 @@ fn rules_of(stored: Vec<AlertRule>) -> Vec<AlertRule> {
         let changed = stored
             .iter()
             .find(|rule| rule.id() == AlertRuleId::Builtin(*builtin));
-        let unchanged = || AlertRule::builtin(*builtin, true, Default::default());
+        let unchanged = || AlertRule::builtin(*builtin);
         changed.cloned().unwrap_or_else(unchanged)
     };
     let mut rules: Vec<AlertRule> = BuiltinRule::ALL.iter().map(builtin).collect();
@@ -29,9 +30,11 @@ fn rules_of(stored: Vec<AlertRule>) -> Vec<AlertRule> {
     rules
 }
 
-/// The rules that count a project's events. Custom ones need a paid plan.
-pub(crate) fn compile_rules(stored: Vec<AlertRule>, plan: Plan) -> RuleSet {
+/// The rules that count a project's events. Custom ones need a paid plan. `identifiers` has the keys of the hashes that redaction may
+/// have replaced identifiers by.
+pub(crate) fn compile_rules(stored: Vec<AlertRule>, plan: Plan, identifiers: &Engine) -> RuleSet {
     let rules = rules_of(stored);
+    let in_all_forms = |rule: AlertRule| rule.in_all_forms(|id| identifiers.identifier_forms(id));
     let counts = |rule: &AlertRule| plan != Plan::Free || matches!(rule.origin(), RuleOrigin::Builtin(_));
-    RuleSet::new(rules.into_iter().filter(counts))
+    RuleSet::new(rules.into_iter().filter(counts).map(in_all_forms))
 }

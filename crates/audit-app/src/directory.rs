@@ -195,7 +195,11 @@ fn load_project(
         daily_events_max: settings.daily_events_max(organization.plan),
         ledgers: reader.ledgers(id)?,
         rules: ProjectRules::new(reader.redaction_rules(id)?),
-        alert_rules: alert_rules::compile_rules(reader.alert_rules(id)?, organization.plan),
+        alert_rules: alert_rules::compile_rules(
+            reader.alert_rules(id)?,
+            organization.plan,
+            &settings.identifier_engine(),
+        ),
         webhook_ids: webhook_ids(reader, id, organization.plan)?,
         tiers: reader.tiers(id)?,
     }))

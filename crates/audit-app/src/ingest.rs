@@ -375,14 +375,13 @@ fn watched(
     idempotency: Option<(&str, SentDigest)>,
     stamp: Stamp,
 ) -> NewEvent {
+    let facets = event.facets();
     let watches = target.project.alert_rules.watches(
-        event.action.as_str(),
-        &event.tenant_id,
-        &event.actor.id,
+        &facets,
         event.occurred_at.unwrap_or(stamp.received_at),
         stamp.received_at,
     );
-    let new = NewEvent::new(&target.destination, record, salt, &event.facets(), idempotency);
+    let new = NewEvent::new(&target.destination, record, salt, &facets, idempotency);
     new.watched(watches).sent_by(target.sender)
 }
 

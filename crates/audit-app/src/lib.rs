@@ -141,7 +141,8 @@ pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange
 // The types of other crates that appear in the API of this crate.
 pub use audit_alerts::{
     Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, CooldownSeconds, GroupBy, RuleChange,
-    RuleDefinition, RuleOrigin, Severity, SuppressedAlerts, Threshold, WindowSeconds,
+    RuleCondition, RuleConditions, RuleDefinition, RuleOrigin, Severity, SuppressedAlerts, Threshold,
+    WindowSeconds,
 };
 pub use audit_anchors::{
     Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError, RootsError, TimeStamp,

@@ -3,7 +3,7 @@
 use crate::log::{KeyAccess, SignerMemory, SigningProgram, Witnesses};
 use crate::streams::limits::StreamLimits;
 use audit_domain::{DigestKey, KeyId, Plan};
-use audit_redact::{Behavior, Builtin, Engine, HashKey};
+use audit_redact::{Behavior, Builtin, Engine, EngineBuilder, HashKey};
 use audit_secrets::KeyRing;
 use audit_store::EventSender;
 use audit_webhooks::AddressPolicy;
@@ -80,13 +80,21 @@ impl Settings {
     pub(crate) fn stream_engine(&self) -> Engine {
         let default_rules = Builtin::ALL.iter().filter(|builtin| builtin.enabled_by_default());
         default_rules
-            .fold(
-                Engine::builder()
-                    .hash_key(self.hash_key.clone())
-                    .previous_hash_keys(self.hash_keys_previous.clone()),
-                |builder, builtin| builder.builtin(*builtin, Behavior::Replace),
-            )
+            .fold(self.engine_builder(), |builder, builtin| {
+                builder.builtin(*builtin, Behavior::Replace)
+            })
             .build()
+    }
+
+    /// No rules, but the keys of the hashes of identifiers.
+    pub(crate) fn identifier_engine(&self) -> Engine {
+        self.engine_builder().build()
+    }
+
+    fn engine_builder(&self) -> EngineBuilder {
+        Engine::builder()
+            .hash_key(self.hash_key.clone())
+            .previous_hash_keys(self.hash_keys_previous.clone())
     }
 
     /// What this process has for the keys of the log.

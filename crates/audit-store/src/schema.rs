@@ -156,6 +156,8 @@ diesel::table! {
         rule_name -> Text,
         severity -> Text,
         status -> Text,
+        tenant_id -> Text,
+        group_by -> Text,
         group_key -> Text,
         event_count -> BigInt,
         sample_event_ids -> Binary,

@@ -424,18 +424,20 @@ CREATE TABLE alert_rules (
     severity TEXT NOT NULL,
     enabled BOOLEAN NOT NULL,
     cooldown_seconds BIGINT NOT NULL,
+    -- JSON: the values of each condition by its name.
+    conditions TEXT NOT NULL,
     -- Incremented by an edit; counts in `alert_groups` of another revision start again.
     revision BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
     PRIMARY KEY (project_id, id)
 );
 
--- Counting state of a rule for one group (an actor or a tenant). Written in the transaction that stores the events, under
+-- Counting state of a rule for one group (an actor, a tenant, an address). Written in the transaction that stores the events, under
 -- the lock of the ledger's head. Expired rows are deleted in key order; an index on `expires_at` would cost one more random
 -- page per counted event.
 CREATE TABLE alert_groups (
     ledger_id BIGINT NOT NULL,
-    -- Hash of rule, tenant and actor.
+    -- Hash of the grouping field, the tenant and the value.
     group_hash BLOB NOT NULL,
     state BLOB NOT NULL,
     -- From then on the row has no effect.
@@ -451,6 +453,8 @@ CREATE TABLE alerts (
     rule_name TEXT NOT NULL,
     severity TEXT NOT NULL,
     status TEXT NOT NULL,
+    tenant_id TEXT NOT NULL,
+    group_by TEXT NOT NULL,
     group_key TEXT NOT NULL,
     event_count BIGINT NOT NULL,
     -- Event ids, 16 bytes each.

@@ -11,7 +11,13 @@ const RULES: [(&str, &str, usize, &[&str]); 5] = [
         "auth_brute_force",
         "high",
         5,
-        &["auth.failed", "auth.failed.password", "auth.failed_totp"],
+        &[
+            "auth.failed",
+            "auth.failed.password",
+            "login.failed",
+            "user.login.failed",
+            "auth.login_failed",
+        ],
     ),
     (
         "privilege_escalation_burst",
@@ -48,6 +54,8 @@ on_both_databases! {
     actions_that_only_look_alike_do_not_count,
     the_free_plan_has_them_too,
     a_disabled_rule_does_not_fire,
+    another_threshold_of_a_project_holds,
+    an_actor_that_a_rule_leaves_out_raises_no_alert,
     every_rule_that_matches_fires,
 }
 
@@ -84,6 +92,9 @@ fn actions_that_only_look_alike_do_not_count(database: DatabaseKind) {
         "auth.fail",
         "oauth.failed",
         "sso.auth.failed",
+        "login.failed_over",
+        "user.login_failed_over",
+        "job.failed",
         "role.updated",
         "user.role.updated_by",
         "user.roles.updated",
@@ -121,6 +132,31 @@ fn a_disabled_rule_does_not_fire(database: DatabaseKind) {
     );
     project.store(action("auth.failed"));
     assert_eq!(project.only_alert()["event_count"], 5);
+}
+
+fn another_threshold_of_a_project_holds(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    organization.change_alert_rule("account_deletion_spike", json!({"threshold": 7}));
+    project.store_all(vec![action("user.deleted"); 6]);
+    assert_eq!(project.all_alerts().len(), 0);
+    project.store(action("user.deleted"));
+    assert_eq!(project.only_alert()["event_count"], 7);
+}
+
+fn an_actor_that_a_rule_leaves_out_raises_no_alert(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    let left_out = json!({"not_actor_ids": ["backup", "john@example.com"]});
+    organization.change_alert_rule("bulk_data_export", left_out);
+    // Redaction replaces the second by its hash before rules see it.
+    for actor in ["backup", "john@example.com"] {
+        let export = event_with(json!({"action": "report.exported", "actor": {"id": actor}}));
+        project.store_all(vec![export; 5]);
+    }
+    assert_eq!(project.all_alerts().len(), 0);
+    project.store_all(vec![action("report.exported"); 5]);
+    assert_eq!(project.only_alert()["group_key"], "actor-1");
 }
 
 fn every_rule_that_matches_fires(database: DatabaseKind) {

@@ -21,6 +21,9 @@ on_both_databases! {
     equal_actors_of_two_tenants_never_merge,
     no_spelling_of_tenant_and_actor_looks_like_another,
     tenants_are_counted_whole,
+    one_address_of_many_users_is_a_group,
+    sessions_and_targets_are_groups_of_their_tenant,
+    only_events_that_meet_the_conditions_count,
     the_groups_of_one_batch_fire_each_for_itself,
     a_redacted_actor_is_named_as_it_is_stored,
     projects_do_not_merge,
@@ -87,6 +90,64 @@ fn tenants_are_counted_whole(database: DatabaseKind) {
     assert_eq!(project.all_alerts().len(), 0);
     project.store(door_of("tenant-1", "actor-3"));
     assert_eq!(group_keys(&project), ["tenant-1"]);
+}
+
+fn one_address_of_many_users_is_a_group(database: DatabaseKind) {
+    let rule = json!({"threshold": 6, "group_by": "ip_address"});
+    let organization = organization_with_rule(database, rule);
+    let project = organization.project();
+    let from = |actor: usize, address: Value| {
+        let from = json!({"context": {"ip_address": address}});
+        project.store(merge(door_opened(&format!("actor-{actor}")), from));
+    };
+    for actor in 0..5 {
+        from(actor, json!("203.0.113.7"));
+        from(actor, json!("203.0.113.8"));
+        from(actor, Value::Null);
+        from(actor, Value::Null);
+    }
+    assert_eq!(group_keys(&project), Vec::<String>::new());
+    from(5, json!("203.0.113.7"));
+    assert_eq!(group_keys(&project), ["203.0.113.7"]);
+    let alert = project.only_alert();
+    assert_eq!(
+        (&alert["group_by"], &alert["tenant_id"]),
+        (&json!("ip_address"), &json!("tenant-1"))
+    );
+}
+
+fn sessions_and_targets_are_groups_of_their_tenant(database: DatabaseKind) {
+    for (group_by, fields) in [
+        ("session_id", json!({"context": {"session_id": "key-1"}})),
+        ("target_id", json!({"target": {"id": "key-1", "type": "door"}})),
+    ] {
+        let rule = json!({"threshold": 2, "group_by": group_by});
+        let project = organization_with_rule(database, rule).project();
+        for tenant in ["tenant-1", "tenant-2"] {
+            project.store(merge(door_of(tenant, "actor-1"), fields.clone()));
+        }
+        assert_eq!(group_keys(&project), Vec::<String>::new(), "{group_by}");
+        project.store(merge(door_of("tenant-2", "actor-2"), fields));
+        assert_eq!(group_keys(&project), ["key-1"], "{group_by}");
+        assert_eq!(project.only_alert()["tenant_id"], "tenant-2");
+    }
+}
+
+fn only_events_that_meet_the_conditions_count(database: DatabaseKind) {
+    let conditions = json!({
+        "group_by": "tenant_id", "actor_types": ["user"], "categories": ["access"], "not_actor_ids": ["backup"],
+    });
+    let project = organization_with_rule(database, conditions).project();
+    for miss in [
+        json!({"actor": {"type": "service"}}),
+        json!({"category": "auth"}),
+        json!({"actor": {"id": "backup"}}),
+    ] {
+        project.store(merge(door_opened("actor-1"), miss));
+    }
+    assert_eq!(project.all_alerts().len(), 0);
+    project.store(door_opened("actor-1"));
+    assert_eq!(project.only_alert()["event_count"], 1);
 }
 
 fn the_groups_of_one_batch_fire_each_for_itself(database: DatabaseKind) {

@@ -74,6 +74,8 @@ fn every_changed_column_of_an_alert_is_found(kind: DatabaseKind) {
         (of_builtin, "severity = 'none'"),
         (of_builtin, "status = 'resolved'"),
         (of_builtin, "status = 'acknowledged'"),
+        (of_builtin, "tenant_id = 'another'"),
+        (of_builtin, "group_by = 'tenant_id'"),
         (of_builtin, "group_key = 'somebody else'"),
         (of_builtin, "event_count = 4"),
         (of_builtin, "event_count = 6"),

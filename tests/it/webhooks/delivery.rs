@@ -1,8 +1,8 @@
 //! The content and the recipients of deliveries.
 
 use audit_tests::{
-    DatabaseKind, Receiver, Reply, Subscription, alert_rule, assert_signed, door_opened, moment,
-    on_both_databases,
+    DatabaseKind, Receiver, Reply, Subscription, alert_rule, assert_signed, door_opened, merge, message_data,
+    moment, on_both_databases,
 };
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
@@ -14,6 +14,7 @@ on_both_databases! {
     an_alert_is_posted_as_the_decisions_say,
     every_enabled_webhook_of_the_project_gets_a_delivery_and_no_other,
     every_alert_is_a_message_of_its_own,
+    a_message_names_the_actor_whose_id_redaction_replaced,
     alerts_of_the_test_environment_are_not_delivered,
     a_disabled_webhook_gets_nothing_new,
     what_is_pending_waits_until_the_webhook_is_enabled_again,
@@ -37,7 +38,8 @@ fn an_alert_is_posted_as_the_decisions_say(database: DatabaseKind) {
     assert_eq!(request.method, "POST");
     assert!(request.header("content-type").starts_with("application/json"));
     assert!(!request.header("user-agent").is_empty());
-    let body = json!({"type": "alert.fired", "timestamp": alert["fired_at"], "data": alert});
+    let data = message_data(&alert, &subscription.organization);
+    let body = json!({"type": "alert.fired", "timestamp": alert["fired_at"], "data": data});
     assert_eq!(request.json(), body);
     let id = alert["id"].as_str().expect("an id");
     assert_eq!(request.message_id(), id.replace("alt_", "msg_"));
@@ -102,7 +104,11 @@ fn every_alert_is_a_message_of_its_own(database: DatabaseKind) {
         .iter()
         .map(|request| request.json()["data"].clone())
         .collect();
-    let mut alerts = project.all_alerts();
+    let alerts = project.all_alerts();
+    let mut alerts: Vec<Value> = alerts
+        .iter()
+        .map(|alert| message_data(alert, &subscription.organization))
+        .collect();
     assert_eq!(alerts.len(), actors.len());
     for list in [&mut told, &mut alerts] {
         list.sort_by_key(|alert| alert["id"].to_string());
@@ -113,6 +119,20 @@ fn every_alert_is_a_message_of_its_own(database: DatabaseKind) {
     let requests = subscription.wait_for(actors.len() + 1);
     let last = requests.last().expect("one more request").json();
     assert_eq!(last["data"]["rule_id"], "auth_brute_force");
+}
+
+fn a_message_names_the_actor_whose_id_redaction_replaced(database: DatabaseKind) {
+    let subscription = Subscription::fresh(database);
+    let named = json!({"actor": {"name": "Jane Doe"}, "tenant_id": "tenant-7"});
+    let project = subscription.organization.project();
+    project.store(merge(door_opened("jane@example.com"), named));
+    let data = subscription.wait_for(1).remove(0).json()["data"].clone();
+    assert_eq!(data["actor_name"], "Jane Doe");
+    assert_eq!(
+        (&data["tenant_id"], &data["group_by"]),
+        (&json!("tenant-7"), &json!("actor_id"))
+    );
+    assert_ne!(data["group_key"], "jane@example.com");
 }
 
 fn alerts_of_the_test_environment_are_not_delivered(database: DatabaseKind) {

@@ -19,7 +19,7 @@ Category = Literal["auth", "access", "mutation", "admin", "security", "system"]
 ActorType = Literal["user", "api_key", "service", "system"]
 Severity = Literal["low", "medium", "high", "critical"]
 AlertStatus = Literal["open", "acknowledged", "resolved"]
-GroupBy = Literal["actor_id", "tenant_id"]
+GroupBy = Literal["actor_id", "tenant_id", "ip_address", "session_id", "target_id"]
 Behavior = Literal["replace", "hash", "mask"]
 Environment = Literal["live", "test"]
 Scope = Literal["events:write", "events:read", "alerts", "viewer-tokens", "admin"]
@@ -215,6 +215,8 @@ class Alert(TypedDict):
     rule_name: str
     severity: Severity
     status: AlertStatus
+    tenant_id: str
+    group_by: GroupBy
     group_key: str
     event_count: int
     sample_event_ids: List[str]

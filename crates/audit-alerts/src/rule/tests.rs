@@ -1,7 +1,7 @@
 use super::*;
 
 fn builtin() -> AlertRule {
-    AlertRule::builtin(BuiltinRule::AuthBruteForce, true, CooldownSeconds::default())
+    AlertRule::builtin(BuiltinRule::AuthBruteForce)
 }
 
 fn custom() -> AlertRule {
@@ -69,6 +69,13 @@ fn changes() -> Vec<(&'static str, RuleChange)> {
                 ..none()
             },
         ),
+        (
+            "not_actor_ids",
+            RuleChange {
+                conditions: vec![(RuleCondition::NotActorIds, vec!["backup".to_owned()])],
+                ..none()
+            },
+        ),
     ]
 }
 
@@ -83,14 +90,14 @@ fn every_field_of_a_custom_rule_can_change_and_each_change_is_an_edit() {
 }
 
 #[test]
-fn of_a_built_in_rule_only_enabled_and_cooldown_can_change() {
+fn the_identity_of_a_built_in_rule_cannot_change() {
     for (field, change) in changes() {
         let edited = builtin().changed(change);
-        if ["enabled", "cooldown_seconds"].contains(&field) {
-            assert_eq!(edited.unwrap().revision(), Revision::from_number(1));
-        } else {
+        if ["name", "action_pattern", "group_by", "severity"].contains(&field) {
             let rule = BuiltinRule::AuthBruteForce;
             assert_eq!(edited, Err(BuiltinRuleError::FixedField { rule, field }));
+        } else {
+            assert_eq!(edited.unwrap().revision(), Revision::from_number(1));
         }
     }
 }
@@ -98,13 +105,14 @@ fn of_a_built_in_rule_only_enabled_and_cooldown_can_change() {
 #[test]
 fn a_fixed_field_is_refused_even_with_its_present_value() {
     let change = RuleChange {
-        threshold: Some(builtin().definition().threshold),
+        severity: Some(builtin().definition().severity),
         enabled: Some(false),
         ..RuleChange::default()
     };
     assert_eq!(
         builtin().changed(change).unwrap_err().to_string(),
-        "threshold of the built-in rule auth_brute_force cannot change, only enabled and cooldown_seconds can"
+        "severity of the built-in rule auth_brute_force cannot change, only threshold, window_seconds, cooldown_seconds, \
+         enabled and conditions can"
     );
 }
 

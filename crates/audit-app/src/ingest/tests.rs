@@ -6,7 +6,7 @@ use crate::redaction::{NewRedactionRule, RuleSubject};
 use crate::settings::Settings;
 use crate::turns::ReadTurn;
 use crate::turns::tests::at_once;
-use audit_alerts::{AlertRule, BuiltinRule, CooldownSeconds};
+use audit_alerts::{AlertRule, BuiltinRule};
 use audit_auth::{Credential, EventsWrite, Keys, Master, MasterKey};
 use audit_domain::{Clock, Entropy, OrganizationId, Plan, Timestamp};
 use audit_redact::Behavior;
@@ -143,7 +143,7 @@ impl Fixture {
     }
 
     async fn create_alert_rules(&self, count: usize) {
-        let template = AlertRule::builtin(BuiltinRule::ALL[0], true, CooldownSeconds::default());
+        let template = AlertRule::builtin(BuiltinRule::ALL[0]);
         let create = move |service: &AuditLog, master: &MasterKey, selection| {
             for _ in 0..count {
                 service.create_alert_rule(master, selection, template.definition().clone())?;

@@ -5,7 +5,7 @@
 
 use crate::portal::{Logo, Portal};
 use crate::webhooks::Webhook;
-use audit_alerts::{AlertRule, RuleDefinition};
+use audit_alerts::{AlertRule, RuleCondition, RuleDefinition};
 use audit_domain::{Change, KeyLimits, KeyScope, ViewerTier};
 use audit_store::{Key, RedactionRuleRow};
 use serde_json::{Value, json};
@@ -136,8 +136,13 @@ pub(super) fn of_alert_rule(rule: &AlertRule) -> Settings {
         severity,
         enabled,
         cooldown_seconds,
+        conditions,
     } = rule.definition();
-    Settings::from([
+    let of_condition = |of: &RuleCondition| {
+        let values = Some(conditions.values(*of)).filter(|values| !values.is_empty());
+        (of.as_str(), json!(values))
+    };
+    let settings = Settings::from([
         ("name", json!(name.as_str())),
         ("action_pattern", json!(action_pattern.to_string())),
         ("threshold", json!(threshold.get())),
@@ -146,7 +151,9 @@ pub(super) fn of_alert_rule(rule: &AlertRule) -> Settings {
         ("severity", json!(severity.as_str())),
         ("enabled", json!(enabled)),
         ("cooldown_seconds", json!(cooldown_seconds.get())),
-    ])
+    ]);
+    let conditions = RuleCondition::ALL.iter().map(of_condition);
+    settings.into_iter().chain(conditions).collect()
 }
 
 pub(super) fn of_tier(tier: &ViewerTier) -> Settings {

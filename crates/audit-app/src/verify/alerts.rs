@@ -4,7 +4,7 @@ use super::finding::{Finding, Problem};
 use super::walk::Walk;
 use crate::error::Result;
 use audit_alerts::SampleEvent;
-use audit_domain::{EventId, Facet};
+use audit_domain::EventId;
 use audit_store::{StoreError, StoredAlert};
 
 /// The number of alerts of one read.
@@ -63,12 +63,6 @@ impl Walk<'_, '_> {
         let Some(logged) = self.reader.event(self.ledger_id, id)? else {
             return Ok(None);
         };
-        let mut facets = logged.event.facets()?;
-        Ok(Some(SampleEvent {
-            id,
-            action: facets.take(Facet::Action).into_owned(),
-            tenant_id: facets.take(Facet::TenantId).into_owned(),
-            actor_id: facets.take(Facet::ActorId).into_owned(),
-        }))
+        Ok(Some(SampleEvent::of(id, &logged.event.facets()?)))
     }
 }

@@ -5,8 +5,9 @@ use super::model::{
 };
 use crate::about::Tag;
 use crate::routes::AlertBody;
-use crate::schema::{Id, MessageIdText, Time};
+use crate::schema::{Id, MessageIdText, NameText, Text, Time, Uuid, Word};
 use audit_app::{DeliveryKind, WebhookId};
+use audit_domain::{Environment, limits};
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema, json_schema};
 use serde_json::{Value, json};
@@ -20,7 +21,22 @@ struct AlertFiredMessage {
     /// When it was raised.
     timestamp: Time,
     /// The alert at that time.
-    data: AlertBody,
+    data: FiredAlert,
+}
+
+/// An alert as it fired, and where.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is sent")]
+struct FiredAlert {
+    #[schemars(flatten)]
+    alert: AlertBody,
+    #[schemars(with = "Uuid")]
+    project_id: String,
+    /// The name of the project when the message is sent.
+    project_name: Option<NameText>,
+    environment: Word<Environment>,
+    /// The name of the actor in the newest sample event, as stored; only if the rule groups by actor.
+    actor_name: Option<Text<0, { limits::NAME_CHARS_MAX }>>,
 }
 
 /// A test message.
@@ -59,9 +75,12 @@ pub(super) fn webhooks(generator: &mut SchemaGenerator) -> (Named<Or<PathItem>>,
                 "timestamp": "2026-01-15T10:30:00.513Z",
                 "data": {
                     "id": "alt_01M7YBDWMHPH3PBPJD17B5KSK0", "rule_id": "auth_brute_force",
-                    "rule_name": "Auth Brute Force", "severity": "high", "status": "open", "group_key": "user_3",
+                    "rule_name": "Auth Brute Force", "severity": "high", "status": "open", "tenant_id": "acme",
+                    "group_by": "actor_id", "group_key": "user_3",
                     "event_count": 5, "sample_event_ids": ["evt_01M7YBDWMHNWK91QZQDZCEC02X"],
                     "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": null, "resolved_at": null,
+                    "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "project_name": "default", "environment": "live",
+                    "actor_name": "Ada Lovelace",
                 },
             }),
         )

@@ -4,16 +4,18 @@ use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
 use crate::reply::{Created, Deleted, Reply};
-use crate::schema::{GlobText, NameText, Time, Word, absent_not_null};
+use crate::schema::{GlobText, NameText, Text, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{
-    AlertRule, AlertRuleId, AppError, CooldownSeconds, GroupBy, RuleChange, RuleDefinition, RuleOrigin,
-    Severity, SuppressedAlerts, Threshold, WindowSeconds,
+    AlertRule, AlertRuleId, AppError, CooldownSeconds, GroupBy, RuleChange, RuleCondition, RuleConditions,
+    RuleDefinition, RuleOrigin, Severity, SuppressedAlerts, Threshold, WindowSeconds,
 };
 use audit_auth::{Alerts, Keys, Master};
-use audit_domain::Fields;
+use audit_domain::{ActorType, Category, Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::fmt::Display;
+use std::str::FromStr;
 
 /// The types of rules.
 const BUILTIN: &str = "builtin";
@@ -43,10 +45,19 @@ pub(super) struct NewRuleInput {
         extend("default" = CooldownSeconds::default().get())
     )]
     cooldown_seconds: Option<u32>,
+    /// Only events whose actor has one of these types; an empty list is no condition.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    actor_types: Option<Vec<Word<ActorType>>>,
+    /// Only events of these categories; an empty list is no condition.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    categories: Option<Vec<Word<Category>>>,
+    /// No events of these actors.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    not_actor_ids: Option<Vec<Text<1, { limits::ID_CHARS_MAX }>>>,
 }
 
-/// Changes of a rule. Absent fields keep their values. Of a built-in rule only `enabled` and `cooldown_seconds` can
-/// change.
+/// Changes of a rule. Absent fields keep their values. Of a built-in rule the name, the pattern, the
+/// grouping and the severity cannot change.
 #[derive(JsonSchema)]
 #[schemars(rename = "AlertRuleChange", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -62,6 +73,15 @@ pub(super) struct RuleChangeInput {
     enabled: Option<bool>,
     #[schemars(range(min = CooldownSeconds::MIN.get(), max = CooldownSeconds::MAX.get()))]
     cooldown_seconds: Option<u32>,
+    /// Only events whose actor has one of these types; an empty list is no condition.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    actor_types: Option<Vec<Word<ActorType>>>,
+    /// Only events of these categories; an empty list is no condition.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    categories: Option<Vec<Word<Category>>>,
+    /// No events of these actors.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    not_actor_ids: Option<Vec<Text<1, { limits::ID_CHARS_MAX }>>>,
 }
 
 /// A rule by which events raise alerts.
@@ -78,6 +98,10 @@ struct RuleBody {
     /// Which actions count; `*` stands for any characters, dots included.
     #[schemars(with = "GlobText")]
     action_pattern: String,
+    /// Further patterns of a built-in rule: an action that one of them matches counts too.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schemars(with = "Vec<GlobText>", extend("x-additive" = true))]
+    further_action_patterns: &'static [&'static str],
     /// The number of matching events of a group that raises an alert.
     #[schemars(range(min = Threshold::MIN.get(), max = Threshold::MAX.get()))]
     threshold: u32,
@@ -92,10 +116,76 @@ struct RuleBody {
     /// Seconds after an alert in which the group raises none.
     #[schemars(range(min = CooldownSeconds::MIN.get(), max = CooldownSeconds::MAX.get()))]
     cooldown_seconds: u32,
+    /// The conditions that the rule has.
+    #[serde(flatten)]
+    conditions: ConditionsBody,
     /// Of custom rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
     created_at: Option<String>,
+}
+
+/// Conditions of a rule; absent if the rule does not have it.
+#[derive(Serialize, JsonSchema)]
+struct ConditionsBody {
+    /// Only events whose actor has one of these types.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Word<ActorType>>", length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    actor_types: Vec<String>,
+    /// Only events of these categories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Word<Category>>", length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    categories: Vec<String>,
+    /// No events of these actors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Text<1, { limits::ID_CHARS_MAX }>>", length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    not_actor_ids: Vec<String>,
+}
+
+impl From<&RuleConditions> for ConditionsBody {
+    fn from(conditions: &RuleConditions) -> Self {
+        let values = |of| conditions.values(of).into_iter().map(str::to_owned).collect();
+        Self {
+            actor_types: values(RuleCondition::ActorTypes),
+            categories: values(RuleCondition::Categories),
+            not_actor_ids: values(RuleCondition::NotActorIds),
+        }
+    }
+}
+
+/// The id of an actor, as in an event.
+struct ActorId(String);
+
+impl FromStr for ActorId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.chars().count() {
+            1..=limits::ID_CHARS_MAX => Ok(Self(text.to_owned())),
+            _ => Err(format!("must have 1 to {} characters", limits::ID_CHARS_MAX)),
+        }
+    }
+}
+
+/// The conditions that the request names.
+fn read_conditions(fields: &mut Fields<'_>) -> Vec<(RuleCondition, Vec<String>)> {
+    fn words<T: FromStr<Err: Display> + Display>(fields: &mut Fields<'_>, name: &str) -> Option<Vec<String>> {
+        let words: Vec<T> = fields.optional_list(name, RuleCondition::VALUES_MAX)?;
+        Some(words.iter().map(T::to_string).collect())
+    }
+    let read = |of: &RuleCondition| {
+        let name = of.as_str();
+        let values = match of {
+            RuleCondition::ActorTypes => words::<ActorType>(fields, name),
+            RuleCondition::Categories => words::<Category>(fields, name),
+            RuleCondition::NotActorIds => {
+                let ids: Option<Vec<ActorId>> = fields.optional_list(name, RuleCondition::VALUES_MAX);
+                ids.map(|ids| ids.into_iter().map(|id| id.0).collect())
+            }
+        };
+        values.map(|values| (*of, values))
+    };
+    RuleCondition::ALL.iter().filter_map(read).collect()
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -135,9 +225,9 @@ impl From<SuppressedAlerts> for SuppressedBody {
 
 impl From<AlertRule> for RuleBody {
     fn from(rule: AlertRule) -> Self {
-        let (kind, created_at) = match rule.origin() {
-            RuleOrigin::Builtin(_) => (BUILTIN, None),
-            RuleOrigin::Custom { created_at, .. } => (CUSTOM, Some(created_at.to_string())),
+        let (kind, further_action_patterns, created_at) = match rule.origin() {
+            RuleOrigin::Builtin(builtin) => (BUILTIN, builtin.further_action_patterns(), None),
+            RuleOrigin::Custom { created_at, .. } => (CUSTOM, &[][..], Some(created_at.to_string())),
         };
         let definition = rule.definition();
         Self {
@@ -145,12 +235,14 @@ impl From<AlertRule> for RuleBody {
             kind,
             name: definition.name.to_string(),
             action_pattern: definition.action_pattern.to_string(),
+            further_action_patterns,
             threshold: definition.threshold.get(),
             window_seconds: definition.window_seconds.get(),
             group_by: definition.group_by.as_str(),
             severity: definition.severity.as_str(),
             enabled: definition.enabled,
             cooldown_seconds: definition.cooldown_seconds.get(),
+            conditions: ConditionsBody::from(&definition.conditions),
             created_at,
         }
     }
@@ -169,6 +261,10 @@ impl Fielded for NewRuleInput {
         let severity = fields.required_parsed("severity");
         let enabled = fields.optional_bool("enabled").unwrap_or(true);
         let cooldown_seconds = fields.optional_number("cooldown_seconds").unwrap_or_default();
+        let conditions = read_conditions(fields).into_iter();
+        let conditions = conditions.fold(RuleConditions::default(), |all, (of, values)| {
+            all.with(of, values)
+        });
         Some(RuleDefinition {
             name: name?,
             action_pattern: action_pattern?,
@@ -178,6 +274,7 @@ impl Fielded for NewRuleInput {
             severity: severity?,
             enabled,
             cooldown_seconds,
+            conditions,
         })
     }
 }
@@ -195,6 +292,7 @@ impl Fielded for RuleChangeInput {
             severity: fields.optional_parsed("severity"),
             enabled: fields.optional_bool("enabled"),
             cooldown_seconds: fields.optional_number("cooldown_seconds"),
+            conditions: read_conditions(fields),
         })
     }
 }
@@ -306,7 +404,8 @@ pub(super) mod about {
                 "example",
                 r#"{"rules": [{
                     "id": "auth_brute_force", "type": "builtin", "name": "Auth Brute Force",
-                    "action_pattern": "auth.failed*", "threshold": 5, "window_seconds": 300, "group_by": "actor_id",
+                    "action_pattern": "auth.failed*",
+                    "further_action_patterns": ["login.failed", "*.login.failed", "*.login_failed"], "threshold": 5, "window_seconds": 300, "group_by": "actor_id",
                     "severity": "high", "enabled": true, "cooldown_seconds": 3600
                 }]}"#,
             )],
@@ -346,8 +445,8 @@ pub(super) mod about {
 
     pub(crate) fn change() -> About {
         About {
-            description: "On every plan. Holds from the next request on, and starts the rule's windows afresh. A \
-                          built-in rule takes only `enabled` and `cooldown_seconds` (403).",
+            description: "On every plan. Holds from the next request on, and starts the rule's windows afresh. The \
+                          name, pattern, grouping and severity of a built-in rule cannot change (403).",
             path: id(),
             requests: &[Sample(
                 "example",

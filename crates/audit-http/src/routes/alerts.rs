@@ -7,7 +7,9 @@ use crate::parameters::{LIMIT_DEFAULT, read_limit, read_time};
 use crate::reply::Reply;
 use crate::schema::{AnyTime, Id, NameText, Text, Time, Word, absent_not_null};
 use actix_web::web;
-use audit_app::{Alert, AlertAction, AlertFilter, AlertId, AlertStatus, AlertsRequest, AppError, Severity};
+use audit_app::{
+    Alert, AlertAction, AlertFilter, AlertId, AlertStatus, AlertsRequest, AppError, GroupBy, Severity,
+};
 use audit_auth::{Alerts, Keys};
 use audit_domain::{Bound, EventId, Fields, limits};
 use schemars::JsonSchema;
@@ -32,7 +34,13 @@ pub(crate) struct AlertBody {
     severity: &'static str,
     #[schemars(with = "Word<AlertStatus>")]
     status: &'static str,
-    /// The id of the actor or tenant whose events reached the threshold, as stored.
+    /// The tenant of the events.
+    #[schemars(extend("x-additive" = true))]
+    tenant_id: String,
+    /// The field by which the rule grouped events at that time.
+    #[schemars(with = "Word<GroupBy>", extend("x-additive" = true))]
+    group_by: &'static str,
+    /// The value of that field in the events that reached the threshold, as stored.
     group_key: String,
     /// How many matching events were in the window when the rule fired.
     event_count: u64,
@@ -109,6 +117,8 @@ impl From<Alert> for AlertBody {
             rule_name: alert.rule_name.to_string(),
             severity: alert.severity.as_str(),
             status: alert.state.status().as_str(),
+            tenant_id: alert.tenant_id,
+            group_by: alert.group_by.as_str(),
             group_key: alert.group_key,
             event_count: alert.event_count,
             sample_event_ids: alert.sample_event_ids,
@@ -223,7 +233,8 @@ pub(super) mod about {
                 "example",
                 r#"{"alerts": [{
                     "id": "alt_01M7YBDWMHPH3PBPJD17B5KSK0", "rule_id": "auth_brute_force", "rule_name": "Auth Brute Force",
-                    "severity": "high", "status": "open", "group_key": "user_3", "event_count": 5,
+                    "severity": "high", "status": "open", "tenant_id": "acme", "group_by": "actor_id",
+                    "group_key": "user_3", "event_count": 5,
                     "sample_event_ids": ["evt_01M7YBDWMHNWK91QZQDZCEC02X", "evt_01M7YBDWM4JT39PVR6Q7GX6GD5"],
                     "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": null, "resolved_at": null
                 }], "cursor": "AQGh_LbykbRHZdpNCdZZ5mBwSfB5FUAPoW-h7-Q", "has_more": true}"#,
@@ -241,7 +252,8 @@ pub(super) mod about {
                 "example",
                 r#"{"alert": {
                     "id": "alt_01M7YBDWMHPH3PBPJD17B5KSK0", "rule_id": "auth_brute_force", "rule_name": "Auth Brute Force",
-                    "severity": "high", "status": "open", "group_key": "user_3", "event_count": 5,
+                    "severity": "high", "status": "open", "tenant_id": "acme", "group_by": "actor_id",
+                    "group_key": "user_3", "event_count": 5,
                     "sample_event_ids": ["evt_01M7YBDWMHNWK91QZQDZCEC02X", "evt_01M7YBDWM4JT39PVR6Q7GX6GD5"],
                     "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": null, "resolved_at": null
                 }}"#,
@@ -263,7 +275,8 @@ pub(super) mod about {
                 "example",
                 r#"{"alert": {
                     "id": "alt_01M7YBDWMHPH3PBPJD17B5KSK0", "rule_id": "auth_brute_force", "rule_name": "Auth Brute Force",
-                    "severity": "high", "status": "acknowledged", "group_key": "user_3", "event_count": 5,
+                    "severity": "high", "status": "acknowledged", "tenant_id": "acme", "group_by": "actor_id",
+                    "group_key": "user_3", "event_count": 5,
                     "sample_event_ids": ["evt_01M7YBDWMHNWK91QZQDZCEC02X", "evt_01M7YBDWM4JT39PVR6Q7GX6GD5"],
                     "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": "2026-01-15T10:31:00.549Z",
                     "resolved_at": null

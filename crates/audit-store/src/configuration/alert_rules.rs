@@ -4,9 +4,12 @@ use super::schema::alert_rules;
 use crate::access::{Configurator, Reader};
 use crate::columns::stored;
 use crate::error::{Result, StoreError};
-use audit_alerts::{AlertRule, AlertRuleId, Revision, RuleDefinition, RuleOrigin};
+use audit_alerts::{
+    AlertRule, AlertRuleId, Revision, RuleChange, RuleCondition, RuleConditions, RuleDefinition, RuleOrigin,
+};
 use audit_domain::{ProjectId, Timestamp};
 use diesel::prelude::*;
+use std::collections::BTreeMap;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = alert_rules)]
@@ -21,11 +24,28 @@ struct AlertRuleColumns {
     severity: String,
     enabled: bool,
     cooldown_seconds: i64,
+    conditions: String,
     revision: i64,
     created_at: i64,
 }
 
 const WHAT: &str = "alert rule";
+
+/// The values of each condition that the rule has, by its name.
+fn write_conditions(conditions: &RuleConditions) -> String {
+    let values = RuleCondition::ALL
+        .iter()
+        .map(|of| (of.as_str(), conditions.values(*of)));
+    let present: BTreeMap<&str, Vec<&str>> = values.filter(|(_, values)| !values.is_empty()).collect();
+    serde_json::json!(present).to_string()
+}
+
+fn read_conditions(text: &str) -> Result<Vec<(RuleCondition, Vec<String>)>> {
+    let conditions: BTreeMap<String, Vec<String>> =
+        serde_json::from_str(text).map_err(|_| StoreError::Damaged { what: WHAT })?;
+    let read = |(name, values): (String, _)| Ok((stored(&name, WHAT)?, values));
+    conditions.into_iter().map(read).collect()
+}
 
 impl AlertRuleColumns {
     /// `now` is the time of creation of a built-in rule's row.
@@ -43,6 +63,7 @@ impl AlertRuleColumns {
             severity,
             enabled,
             cooldown_seconds,
+            conditions,
         } = rule.definition();
         Self {
             id: rule.id().to_string(),
@@ -54,6 +75,7 @@ impl AlertRuleColumns {
             severity: severity.to_string(),
             enabled: *enabled,
             cooldown_seconds: cooldown_seconds.get().into(),
+            conditions: write_conditions(conditions),
             revision: rule.revision().number().into(),
             created_at: created_at.as_micros(),
         }
@@ -65,7 +87,16 @@ impl AlertRuleColumns {
         }
         let rule = match stored(&self.id, WHAT)? {
             AlertRuleId::Builtin(builtin) => {
-                AlertRule::builtin(builtin, self.enabled, number(self.cooldown_seconds)?)
+                let change = RuleChange {
+                    threshold: Some(number(self.threshold)?),
+                    window_seconds: Some(number(self.window_seconds)?),
+                    enabled: Some(self.enabled),
+                    cooldown_seconds: Some(number(self.cooldown_seconds)?),
+                    conditions: read_conditions(&self.conditions)?,
+                    ..RuleChange::default()
+                };
+                let changed = AlertRule::builtin(builtin).changed(change);
+                changed.map_err(|_| StoreError::Damaged { what: WHAT })?
             }
             AlertRuleId::Custom(id) => {
                 let definition = RuleDefinition {
@@ -77,6 +108,11 @@ impl AlertRuleColumns {
                     severity: stored(&self.severity, WHAT)?,
                     enabled: self.enabled,
                     cooldown_seconds: number(self.cooldown_seconds)?,
+                    conditions: read_conditions(&self.conditions)?
+                        .into_iter()
+                        .fold(RuleConditions::default(), |all, (of, values)| {
+                            all.with(of, values)
+                        }),
                 };
                 AlertRule::custom(id, Timestamp::from_micros(self.created_at), definition)
             }

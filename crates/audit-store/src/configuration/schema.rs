@@ -84,6 +84,7 @@ diesel::table! {
         severity -> Text,
         enabled -> Bool,
         cooldown_seconds -> BigInt,
+        conditions -> Text,
         revision -> BigInt,
         created_at -> BigInt,
     }

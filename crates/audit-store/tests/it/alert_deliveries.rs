@@ -1,8 +1,8 @@
 //! The deliveries of alerts: those of many alerts are written after the commit, in bounded parts, exactly once.
 
 use crate::{NOW, create_project, destination, open_at, prepare};
-use audit_alerts::{AlertRule, CooldownSeconds, GroupBy, RuleDefinition, RuleSet, Severity};
-use audit_domain::{ProjectId, RuleId};
+use audit_alerts::{AlertRule, CooldownSeconds, GroupBy, RuleConditions, RuleDefinition, RuleSet, Severity};
+use audit_domain::{Facet, Facets, ProjectId, RuleId};
 use audit_store::{AlertFilter, DELIVERY_OF_ALERT, Destination, LedgerId, NewEvent, Store, WebhookRow};
 use audit_tests::{Database, DatabaseKind, on_both_databases};
 use serde_json::json;
@@ -33,6 +33,7 @@ fn rules() -> RuleSet {
             severity: Severity::Low,
             enabled: true,
             cooldown_seconds: CooldownSeconds::try_from(0).expect("a cooldown"),
+            conditions: RuleConditions::default(),
         };
         AlertRule::custom(RuleId::from_random([number; 16]), NOW, definition)
     }))
@@ -70,7 +71,10 @@ fn raise(store: &Store, to: &Destination) {
     let event =
         json!({"action": "a.b", "category": "auth", "tenant_id": "t", "actor": {"id": "a", "type": "user"}});
     let prepare = |number: u8| -> NewEvent {
-        let watches = rules().watches("a.b", "t", "a", NOW, NOW);
+        let fields = Facets::default()
+            .with(Facet::Action, "a.b")
+            .with(Facet::TenantId, "t");
+        let watches = rules().watches(&fields, NOW, NOW);
         prepare(to, &event, NOW, number).watched(watches)
     };
     let stored = store.append_blocking(to.clone(), (0..EVENTS).map(prepare).collect());

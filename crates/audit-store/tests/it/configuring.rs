@@ -1,7 +1,7 @@
 //! The version of a project's configuration: a transaction that changes cached data draws another one, and no other does.
 
 use crate::{NOW, create_project, open};
-use audit_alerts::{AlertRule, CooldownSeconds, GroupBy, RuleDefinition, Severity};
+use audit_alerts::{AlertRule, CooldownSeconds, GroupBy, RuleConditions, RuleDefinition, Severity};
 use audit_domain::{Environment, KeyId, KeyLimits, OrganizationId, Plan, ProjectId, RuleId, ViewerTier};
 use audit_store::{
     ConfigurationVersion, Configurator, Deployment, Key, KeyUse, RedactionRuleRow, Store, StoreError,
@@ -82,6 +82,7 @@ fn alert_rule() -> AlertRule {
         severity: Severity::High,
         enabled: true,
         cooldown_seconds: CooldownSeconds::try_from(0).expect("a valid value"),
+        conditions: RuleConditions::default(),
     };
     AlertRule::custom(RuleId::from_random([7; 16]), NOW, definition)
 }

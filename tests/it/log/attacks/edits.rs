@@ -397,8 +397,8 @@ fn rest() -> Vec<Edit> {
         Edit::both("the count of an alert", "UPDATE alerts SET event_count = 4 WHERE LEDGER"),
         Edit::both("the sample events of an alert", "UPDATE alerts SET sample_event_ids = #16# WHERE LEDGER"),
         Edit::both("the time of an alert", "UPDATE alerts SET fired_at = fired_at + 1000 WHERE LEDGER"),
-        Edit::both("an alert that no event raised", "INSERT INTO alerts (ledger_id, id, rule_id, rule_name, severity, status, group_key, event_count, sample_event_ids, fired_at)
-             SELECT ledger_id, #16#, rule_id, rule_name, severity, status, group_key, event_count, sample_event_ids, fired_at FROM alerts WHERE LEDGER"),
+        Edit::both("an alert that no event raised", "INSERT INTO alerts (ledger_id, id, rule_id, rule_name, severity, status, tenant_id, group_by, group_key, event_count, sample_event_ids, fired_at)
+             SELECT ledger_id, #16#, rule_id, rule_name, severity, status, tenant_id, group_by, group_key, event_count, sample_event_ids, fired_at FROM alerts WHERE LEDGER"),
         Edit::both("an alert resolved", "UPDATE alerts SET status = 'resolved', resolved_at = fired_at + 1000 WHERE LEDGER").excused(STATUS),
         Edit::both("an alert deleted", "DELETE FROM alerts WHERE LEDGER").excused(STATUS),
         Edit::both("an action that no event has", "INSERT INTO ledger_actions (ledger_id, action) VALUES (OWN, 'made.up')").excused(INDEX),
@@ -406,7 +406,7 @@ fn rest() -> Vec<Edit> {
         Edit::both("a key planted", "INSERT INTO api_keys (id, organization_id, project_id, environment, name, prefix, key_hash, created_at)
              SELECT 'planted-' || min(id), min(organization_id), PROJECT, 'live', 'planted', 'pk_live_', #32#, 0
              FROM api_keys WHERE project_id = PROJECT").excused(CONFIGURATION),
-        Edit::both("a rule planted", "INSERT INTO alert_rules (project_id, id, name, action_pattern, threshold, window_seconds, group_by, severity, enabled, cooldown_seconds, revision, created_at)
-             VALUES (PROJECT, '01890000-0000-7000-8000-000000000000', 'planted', 'door.*', 1, 60, 'tenant_id', 'low', TRUE, 60, 1, 0)").excused(CONFIGURATION),
+        Edit::both("a rule planted", "INSERT INTO alert_rules (project_id, id, name, action_pattern, threshold, window_seconds, group_by, severity, enabled, cooldown_seconds, conditions, revision, created_at)
+             VALUES (PROJECT, '01890000-0000-7000-8000-000000000000', 'planted', 'door.*', 1, 60, 'tenant_id', 'low', TRUE, 60, '{}', 1, 0)").excused(CONFIGURATION),
     ]
 }

@@ -89,7 +89,7 @@ fn an_alert_has_the_documented_members(database: DatabaseKind) {
     );
     let expected = json!({
         "id": alert_id, "rule_id": rule["id"], "rule_name": "doors", "severity": "medium", "status": "open",
-        "group_key": "actor-7", "event_count": 1, "sample_event_ids": [id], "fired_at": fired_at,
+        "tenant_id": "tenant-1", "group_by": "actor_id", "group_key": "actor-7", "event_count": 1, "sample_event_ids": [id], "fired_at": fired_at,
         "acknowledged_at": null, "resolved_at": null,
     });
     assert_eq!(alert, expected);

@@ -119,7 +119,10 @@ fn what_lies_past_a_limit_is_refused_on_its_field(database: DatabaseKind) {
         ("cooldown_seconds", json!(-1)),
         ("cooldown_seconds", json!(604_801)),
         ("cooldown_seconds", json!(0.5)),
-        ("group_by", json!("target_id")),
+        ("group_by", json!("target_type")),
+        ("actor_types", json!("user")),
+        ("categories", json!({})),
+        ("not_actor_ids", json!(vec!["a"; 51])),
         ("group_by", json!("")),
         ("group_by", json!(["actor_id"])),
         ("severity", json!("urgent")),
@@ -131,6 +134,17 @@ fn what_lies_past_a_limit_is_refused_on_its_field(database: DatabaseKind) {
     for (field, value) in refused {
         expect_invalid(&organization, &path, json!({field: value}), &[field]);
     }
+    for (field, value) in [
+        ("actor_types", "admin"),
+        ("categories", "Auth"),
+        ("not_actor_ids", ""),
+        ("not_actor_ids", &"a".repeat(257)),
+    ] {
+        let item = format!("{field}[0]");
+        expect_invalid(&organization, &path, json!({field: [value]}), &[&item]);
+    }
+    let most = json!({"not_actor_ids": (0..50).map(|n| format!("{n:0256}")).collect::<Vec<_>>()});
+    organization.change_alert_rule("auth_brute_force", most);
     assert_eq!(organization.project().alert_rules()[5..], [rule]);
     for change in [
         json!({"cooldown_seconds": 604_801}),

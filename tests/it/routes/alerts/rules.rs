@@ -54,8 +54,9 @@ on_both_databases! {
     what_a_new_rule_does_not_say_has_a_default,
     a_custom_rule_can_be_changed_in_every_field,
     an_empty_change_changes_nothing,
-    a_built_in_rule_can_be_disabled_and_cooled_down_differently,
-    a_built_in_rule_cannot_be_changed_otherwise_or_deleted,
+    a_built_in_rule_has_other_thresholds_and_conditions_in_a_project_that_says_so,
+    what_a_built_in_rule_is_cannot_be_changed_and_it_cannot_be_deleted,
+    conditions_are_set_replaced_and_removed,
     each_rule_is_read_by_its_id,
     a_deleted_rule_is_gone,
     a_rule_that_does_not_exist_is_not_found,
@@ -73,6 +74,11 @@ fn a_project_starts_with_five_built_in_rules(database: DatabaseKind) {
     });
     let mut rules = organization.project().alert_rules();
     assert_eq!(rules[0]["name"], "Auth Brute Force");
+    let brute_force = rules[0].as_object_mut().expect("an object");
+    assert_eq!(
+        brute_force.remove("further_action_patterns"),
+        Some(json!(["login.failed", "*.login.failed", "*.login_failed"]))
+    );
     for rule in &mut rules {
         let name = rule.as_object_mut().expect("an object").remove("name");
         let name = name.unwrap_or_default();
@@ -156,19 +162,24 @@ fn an_empty_change_changes_nothing(database: DatabaseKind) {
     );
 }
 
-fn a_built_in_rule_can_be_disabled_and_cooled_down_differently(database: DatabaseKind) {
+fn a_built_in_rule_has_other_thresholds_and_conditions_in_a_project_that_says_so(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let before = listed(&organization, "bulk_data_export");
     for change in [
         json!({"enabled": false}),
         json!({"cooldown_seconds": 60}),
         json!({"enabled": true, "cooldown_seconds": 0}),
+        json!({"threshold": 7}),
+        json!({"window_seconds": 60, "not_actor_ids": ["backup"]}),
     ] {
         let changed = organization.change_alert_rule("bulk_data_export", change.clone());
         let expected = merge(listed(&organization, "bulk_data_export"), change);
         assert_eq!(changed, expected);
     }
-    let expected = merge(before.clone(), json!({"cooldown_seconds": 0}));
+    let changes = json!({
+        "cooldown_seconds": 0, "threshold": 7, "window_seconds": 60, "not_actor_ids": ["backup"],
+    });
+    let expected = merge(before.clone(), changes);
     assert_eq!(listed(&organization, "bulk_data_export"), expected);
     let order: Vec<Value> = organization.project().alert_rules();
     let order: Vec<&str> = order.iter().map(id_of).collect();
@@ -181,7 +192,7 @@ fn a_built_in_rule_can_be_disabled_and_cooled_down_differently(database: Databas
     );
 }
 
-fn a_built_in_rule_cannot_be_changed_otherwise_or_deleted(database: DatabaseKind) {
+fn what_a_built_in_rule_is_cannot_be_changed_and_it_cannot_be_deleted(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let before = organization.project().alert_rules();
     let master = organization.master();
@@ -189,12 +200,10 @@ fn a_built_in_rule_cannot_be_changed_otherwise_or_deleted(database: DatabaseKind
     for change in [
         json!({"name": "x"}),
         json!({"action_pattern": "x.y"}),
-        json!({"threshold": 5}),
-        json!({"window_seconds": 300}),
         json!({"group_by": "tenant_id"}),
         json!({"severity": "low"}),
     ] {
-        let with_allowed = merge(change, json!({"enabled": false, "cooldown_seconds": 1}));
+        let with_allowed = merge(change, json!({"enabled": false, "threshold": 1}));
         master
             .patch(path)
             .json(with_allowed)
@@ -203,6 +212,21 @@ fn a_built_in_rule_cannot_be_changed_otherwise_or_deleted(database: DatabaseKind
     }
     master.delete(path).send().expect_error(403, "forbidden");
     assert_eq!(organization.project().alert_rules(), before);
+}
+
+fn conditions_are_set_replaced_and_removed(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let conditions = json!({
+        "actor_types": ["service", "user"], "categories": ["access"], "not_actor_ids": ["backup", "restore"],
+    });
+    let rule = organization.create_alert_rule(alert_rule(conditions.clone()));
+    assert_eq!(rule, merge(rule.clone(), conditions));
+    assert_eq!(listed(&organization, id_of(&rule)), rule);
+    let replaced = json!({"not_actor_ids": ["backup"], "categories": []});
+    let changed = organization.change_alert_rule(id_of(&rule), replaced);
+    let expected = json!({"not_actor_ids": ["backup"], "categories": null});
+    assert_eq!(changed, merge(rule, expected));
+    assert_eq!(listed(&organization, id_of(&changed)), changed);
 }
 
 fn each_rule_is_read_by_its_id(database: DatabaseKind) {

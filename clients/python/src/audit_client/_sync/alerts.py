@@ -127,7 +127,7 @@ class AlertRules:
         cooldown_seconds: Optional[int] = None,
         enabled: Optional[bool] = None,
     ) -> AlertRule:
-        """Changes the given fields. Of a built-in rule only ``enabled`` and ``cooldown_seconds``. Master key."""
+        """Changes the given fields. The name, pattern, grouping and severity of a built-in rule are fixed. Master key."""
         body = {
             "name": name,
             "action_pattern": action_pattern,

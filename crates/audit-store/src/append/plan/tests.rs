@@ -5,9 +5,9 @@ use crate::append::request::NewEvent;
 use crate::configuration::owner::ConfigurationVersion;
 use audit_alerts::{
     ALERTS_PER_MINUTE_MAX, AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, GroupStates,
-    RuleDefinition, RuleSet, Severity,
+    RuleConditions, RuleDefinition, RuleSet, Severity,
 };
-use audit_domain::{ContentSalt, Event, OrganizationId, ProjectId, Record, RuleId};
+use audit_domain::{ContentSalt, Event, Facet, Facets, OrganizationId, ProjectId, Record, RuleId};
 use audit_ledger::Frontier;
 use serde_json::json;
 use std::sync::Arc;
@@ -257,6 +257,7 @@ fn every_third() -> RuleSet {
         severity: Severity::High,
         enabled: true,
         cooldown_seconds: CooldownSeconds::try_from(0).unwrap(),
+        conditions: RuleConditions::default(),
     };
     let id = RuleId::from_random([7; 16]);
     RuleSet::new([AlertRule::custom(id, Timestamp::from_seconds(0), definition)])
@@ -265,7 +266,10 @@ fn every_third() -> RuleSet {
 /// The same event, counted for the tenant `t` instead of its own.
 fn watched(event: NewEvent) -> NewEvent {
     let arrived_at = event.record.stamp().received_at;
-    let watches = every_third().watches("a.b", "t", "a", event.record.occurred_at(), arrived_at);
+    let fields = Facets::default()
+        .with(Facet::Action, "a.b")
+        .with(Facet::TenantId, "t");
+    let watches = every_third().watches(&fields, event.record.occurred_at(), arrived_at);
     event.watched(watches)
 }
 
