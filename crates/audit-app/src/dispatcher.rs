@@ -10,6 +10,7 @@
 //! again, on any node.
 
 mod attempt;
+mod message;
 mod results;
 pub(crate) mod thread;
 mod transaction;

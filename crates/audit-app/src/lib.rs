@@ -136,7 +136,7 @@ pub use verify::{
     verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
-pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange};
+pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange, WebhookFormat};
 
 // The types of other crates that appear in the API of this crate.
 pub use audit_alerts::{

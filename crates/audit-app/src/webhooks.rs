@@ -16,6 +16,18 @@ pub const REPLACED_SECRET_SECONDS: i64 = 24 * 3_600;
 /// The maximum number of active secrets of a webhook, because each lengthens a header.
 const WEBHOOK_SECRETS_MAX: usize = 10;
 
+audit_domain::words! {
+    /// The shape of the body of messages to a webhook.
+    pub enum WebhookFormat {
+        /// The alert as JSON, as Standard Webhooks say.
+        Json = "json",
+        /// A text for an incoming webhook of Slack.
+        Slack = "slack",
+        /// An adaptive card for a workflow of Microsoft Teams.
+        Teams = "teams",
+    }
+}
+
 /// A webhook of a project.
 #[derive(Clone, Debug)]
 pub struct Webhook {
@@ -23,6 +35,8 @@ pub struct Webhook {
     pub id: WebhookId,
     /// The URL that alerts are sent to. Empty if what is stored cannot be decrypted.
     pub url: String,
+    /// The shape of the body.
+    pub format: WebhookFormat,
     /// Whether alerts are sent.
     pub enabled: bool,
     /// When it was created.
@@ -36,6 +50,7 @@ pub struct Webhook {
 #[expect(missing_docs, reason = "as in Webhook")]
 pub struct WebhookChange {
     pub url: Option<String>,
+    pub format: Option<WebhookFormat>,
     pub enabled: Option<bool>,
 }
 
@@ -49,6 +64,10 @@ impl Webhook {
                 log::error!("webhook {} has no readable URL: {error}", row.id);
                 String::new()
             }),
+            format: row
+                .format
+                .parse()
+                .map_err(|_| StoreError::Damaged { what: "webhook" })?,
             enabled: row.enabled,
             created_at: Timestamp::from_micros(row.created_at),
             secret: None,

@@ -18,6 +18,7 @@ mod projects;
 mod proofs;
 mod redaction;
 mod redaction_trial;
+mod rule_conditions;
 mod streams;
 mod summary;
 mod tenants;

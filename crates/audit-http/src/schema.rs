@@ -4,7 +4,7 @@
 use crate::error_code::ErrorCode;
 use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
-    FailureKind, FieldPath, GroupBy, Logo, Pattern, Severity, StreamStatus, WebhookId,
+    FailureKind, FieldPath, GroupBy, Logo, Pattern, Severity, StreamStatus, WebhookFormat, WebhookId,
 };
 use audit_domain::{
     Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope, Name,
@@ -61,6 +61,7 @@ words_of! {
     Plan: "Plan", as_str, "The plan of an organization.";
     Severity: "AlertSeverity", as_str, "How much an alert matters, from least to most.";
     StreamStatus: "StreamStatus", as_str, "The status of a stream.";
+    WebhookFormat: "WebhookFormat", as_str, "The shape of the body of messages to a webhook.";
 }
 
 /// One of the words of `T`.

@@ -599,6 +599,8 @@ CREATE TABLE webhooks (
     project_id TEXT NOT NULL REFERENCES projects (id),
     -- Encrypted where an encryption key is configured, as secrets are.
     url BYTEA NOT NULL,
+    -- Shape of the body: `json`, `slack` or `teams`.
+    format TEXT NOT NULL,
     enabled BOOLEAN NOT NULL,
     created_at BIGINT NOT NULL,
     -- A deleted webhook is hidden at once. Its deliveries are deleted in batches, then the row.

@@ -15,6 +15,7 @@ on_both_databases! {
     every_enabled_webhook_of_the_project_gets_a_delivery_and_no_other,
     every_alert_is_a_message_of_its_own,
     a_message_names_the_actor_whose_id_redaction_replaced,
+    slack_and_teams_get_a_signed_text,
     alerts_of_the_test_environment_are_not_delivered,
     a_disabled_webhook_gets_nothing_new,
     what_is_pending_waits_until_the_webhook_is_enabled_again,
@@ -133,6 +134,27 @@ fn a_message_names_the_actor_whose_id_redaction_replaced(database: DatabaseKind)
         (&json!("tenant-7"), &json!("actor_id"))
     );
     assert_ne!(data["group_key"], "jane@example.com");
+}
+
+fn slack_and_teams_get_a_signed_text(database: DatabaseKind) {
+    let subscription = Subscription::fresh(database);
+    let texts: [(&str, fn(&Value) -> Value); 2] = [
+        ("slack", |body| body["text"].clone()),
+        ("teams", |body| {
+            body["attachments"][0]["content"]["body"][1]["inlines"][0]["text"].clone()
+        }),
+    ];
+    for (index, (format, text_of)) in texts.into_iter().enumerate() {
+        let change = json!({"format": format});
+        subscription.master.change_webhook(&subscription.webhook, change);
+        let actor = format!("actor-of-{format}");
+        subscription.organization.project().store(door_opened(&actor));
+        let request = subscription.wait_for(index + 1).remove(index);
+        assert_signed(&request, &[subscription.secret()]);
+        let text = text_of(&request.json());
+        let text = text.as_str().expect("a text");
+        assert!(text.contains(&format!("actor_id {actor}, events: 1")), "{text}");
+    }
 }
 
 fn alerts_of_the_test_environment_are_not_delivered(database: DatabaseKind) {

@@ -270,6 +270,10 @@ class _AlertRuleRequired(TypedDict):
 
 
 class AlertRule(_AlertRuleRequired, total=False):
+    further_action_patterns: List[str]
+    actor_types: List[ActorType]
+    categories: List[Category]
+    not_actor_ids: List[str]
     created_at: str
 
 
@@ -278,6 +282,7 @@ class Webhook(TypedDict):
 
     id: str
     url: str
+    format: Literal["json", "slack", "teams"]
     enabled: bool
     secret: str
     created_at: str

@@ -1,18 +1,17 @@
 //! One attempt at a delivery, and its result.
 
+use super::message::body;
 use super::results::{AttemptReport, Attempted, DeliveryResult, Lease};
-use crate::deliveries::{DeliveryKind, message_id};
+use crate::deliveries::message_id;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use crate::webhooks::{open_secret, open_url};
-use audit_alerts::{Alert, GroupBy};
-use audit_domain::{Environment, ProjectId, SearchedText, Timestamp};
-use audit_store::{AfterAttempt, AttemptRow, LeasedDelivery, LedgerId, StoreError};
+use audit_domain::Timestamp;
+use audit_store::{AfterAttempt, AttemptRow, LeasedDelivery, StoreError};
 use audit_webhooks::{
     Course, DeliveryStatus, FailureKind, NextStep, Outcome, OutgoingRequest, Persistence, Sender,
     SignatureHeaders, TooManyLookups, WebhookUrl, next_step, step_after_failure,
 };
-use serde_json::{Value, json};
 
 /// The delay of a delivery that could not be attempted because too many DNS lookups are in flight, in seconds.
 const POSTPONED_SECONDS: i64 = 5;
@@ -181,55 +180,6 @@ fn message(
     Ok((body, signature))
 }
 
-/// The body: for every attempt the alert as it fired. Only names are those of the time of the attempt, so that one that was erased is
-/// not sent.
-fn body(service: &AuditLog, leased: &LeasedDelivery) -> Result<String> {
-    let damaged = || AppError::from(StoreError::Damaged { what: "delivery" });
-    let kind: DeliveryKind = leased.delivery.kind.parse().map_err(|_| damaged())?;
-    let (timestamp, data) = match kind {
-        DeliveryKind::AlertFired => {
-            let alert = leased.alert.clone().ok_or_else(damaged)?.as_fired();
-            (alert.fired_at, alert_data(service, leased, &alert)?)
-        }
-        DeliveryKind::WebhookTest => {
-            let created_at = Timestamp::from_micros(leased.delivery.created_at);
-            (created_at, json!({"webhook_id": leased.webhook.id}))
-        }
-    };
-    Ok(json!({"type": kind.as_str(), "timestamp": timestamp.to_string(), "data": data}).to_string())
-}
-
-/// The alert, and what a person needs beside it: the project, the environment, and the name of the actor if the rule groups by actor.
-fn alert_data(service: &AuditLog, leased: &LeasedDelivery, alert: &Alert) -> Result<Value> {
-    let damaged = |_| AppError::from(StoreError::Damaged { what: "webhook" });
-    let project_id: ProjectId = leased.webhook.project_id.parse().map_err(damaged)?;
-    let ledger_id = leased
-        .delivery
-        .ledger_id
-        .filter(|_| alert.group_by == GroupBy::ActorId);
-    let (project, event) = service.store.read(|reader| {
-        let project = reader.project(project_id)?;
-        let event = match (ledger_id, alert.sample_event_ids.first()) {
-            (Some(ledger_id), Some(id)) => reader.event(LedgerId(ledger_id), *id)?,
-            _ => None,
-        };
-        Ok::<_, AppError>((project, event))
-    })?;
-    let mut data = serde_json::to_value(alert).map_err(AppError::internal)?;
-    data["project_id"] = json!(project_id.to_string());
-    // Alerts of the test environment are not sent.
-    data["environment"] = json!(Environment::Live.as_str());
-    if let Some(project) = project {
-        data["project_name"] = json!(project.name);
-    }
-    if let Some(event) = event
-        && let Some(name) = event.event.facets()?.searched_text(SearchedText::ActorName)
-    {
-        data["actor_name"] = json!(name);
-    }
-    Ok(data)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,6 +203,7 @@ mod tests {
                 id: "wh".to_owned(),
                 project_id: String::new(),
                 url: Vec::new(),
+                format: "json".to_owned(),
                 enabled: true,
                 created_at: 0,
             },

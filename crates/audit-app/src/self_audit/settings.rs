@@ -176,11 +176,16 @@ pub(super) fn of_webhook(webhook: &Webhook) -> Settings {
     let Webhook {
         id: _,
         url,
+        format,
         enabled,
         created_at: _,
         secret: _,
     } = webhook;
-    Settings::from([("url", json!(origin_of_url(url))), ("enabled", json!(enabled))])
+    Settings::from([
+        ("url", json!(origin_of_url(url))),
+        ("format", json!(format.as_str())),
+        ("enabled", json!(enabled)),
+    ])
 }
 
 #[cfg(test)]

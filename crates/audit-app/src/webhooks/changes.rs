@@ -1,8 +1,8 @@
 //! The webhooks of a project, listed and changed.
 
 use super::{
-    REPLACED_SECRET_SECONDS, WEBHOOK_SECRETS_MAX, WEBHOOKS_MAX, Webhook, WebhookChange, require_paid_plan,
-    webhook_of,
+    REPLACED_SECRET_SECONDS, WEBHOOK_SECRETS_MAX, WEBHOOKS_MAX, Webhook, WebhookChange, WebhookFormat,
+    require_paid_plan, webhook_of,
 };
 use crate::error::{AppError, Result};
 use crate::secrets;
@@ -68,6 +68,7 @@ impl AuditLog {
         master: &MasterKey,
         selection: Selection,
         url: String,
+        format: WebhookFormat,
         enabled: bool,
     ) -> Result<Webhook> {
         let principal = &Principal::Master(*master);
@@ -83,6 +84,7 @@ impl AuditLog {
             ),
             id,
             project_id: project_id.to_string(),
+            format: format.to_string(),
             enabled,
             created_at: now.as_micros(),
         };
@@ -125,13 +127,15 @@ impl AuditLog {
             let before = Webhook::open(&row, &keys)?;
             let new_url = change.url.filter(|url| *url != before.url);
             let enabled = change.enabled.unwrap_or(before.enabled);
-            if new_url.is_none() && enabled == before.enabled {
+            let format = change.format.unwrap_or(before.format);
+            if new_url.is_none() && (format, enabled) == (before.format, before.enabled) {
                 return Ok(Changed::nothing(before));
             }
             let place = secrets::of_webhook_url(&row.id, &row.project_id);
             let seal = |url: String| keys.seal(url.as_bytes(), &place, nonce);
             let changed = WebhookRow {
                 url: new_url.map_or_else(|| row.url.clone(), seal),
+                format: format.to_string(),
                 enabled,
                 ..row.clone()
             };

@@ -33,10 +33,14 @@ struct FiredAlert {
     #[schemars(with = "Uuid")]
     project_id: String,
     /// The name of the project when the message is sent.
-    project_name: Option<NameText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "NameText")]
+    project_name: Option<String>,
     environment: Word<Environment>,
     /// The name of the actor in the newest sample event, as stored; only if the rule groups by actor.
-    actor_name: Option<Text<0, { limits::NAME_CHARS_MAX }>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Text<0, { limits::NAME_CHARS_MAX }>")]
+    actor_name: Option<String>,
 }
 
 /// A test message.

@@ -1,5 +1,6 @@
 //! `/api/v1/alerts/rules`.
 
+use super::rule_conditions::{ConditionsBody, read_conditions};
 use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
@@ -14,8 +15,6 @@ use audit_auth::{Alerts, Keys, Master};
 use audit_domain::{ActorType, Category, Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::fmt::Display;
-use std::str::FromStr;
 
 /// The types of rules.
 const BUILTIN: &str = "builtin";
@@ -123,69 +122,6 @@ struct RuleBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
     created_at: Option<String>,
-}
-
-/// Conditions of a rule; absent if the rule does not have it.
-#[derive(Serialize, JsonSchema)]
-struct ConditionsBody {
-    /// Only events whose actor has one of these types.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<Word<ActorType>>", length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
-    actor_types: Vec<String>,
-    /// Only events of these categories.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<Word<Category>>", length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
-    categories: Vec<String>,
-    /// No events of these actors.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<Text<1, { limits::ID_CHARS_MAX }>>", length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
-    not_actor_ids: Vec<String>,
-}
-
-impl From<&RuleConditions> for ConditionsBody {
-    fn from(conditions: &RuleConditions) -> Self {
-        let values = |of| conditions.values(of).into_iter().map(str::to_owned).collect();
-        Self {
-            actor_types: values(RuleCondition::ActorTypes),
-            categories: values(RuleCondition::Categories),
-            not_actor_ids: values(RuleCondition::NotActorIds),
-        }
-    }
-}
-
-/// The id of an actor, as in an event.
-struct ActorId(String);
-
-impl FromStr for ActorId {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.chars().count() {
-            1..=limits::ID_CHARS_MAX => Ok(Self(text.to_owned())),
-            _ => Err(format!("must have 1 to {} characters", limits::ID_CHARS_MAX)),
-        }
-    }
-}
-
-/// The conditions that the request names.
-fn read_conditions(fields: &mut Fields<'_>) -> Vec<(RuleCondition, Vec<String>)> {
-    fn words<T: FromStr<Err: Display> + Display>(fields: &mut Fields<'_>, name: &str) -> Option<Vec<String>> {
-        let words: Vec<T> = fields.optional_list(name, RuleCondition::VALUES_MAX)?;
-        Some(words.iter().map(T::to_string).collect())
-    }
-    let read = |of: &RuleCondition| {
-        let name = of.as_str();
-        let values = match of {
-            RuleCondition::ActorTypes => words::<ActorType>(fields, name),
-            RuleCondition::Categories => words::<Category>(fields, name),
-            RuleCondition::NotActorIds => {
-                let ids: Option<Vec<ActorId>> = fields.optional_list(name, RuleCondition::VALUES_MAX);
-                ids.map(|ids| ids.into_iter().map(|id| id.0).collect())
-            }
-        };
-        values.map(|values| (*of, values))
-    };
-    RuleCondition::ALL.iter().filter_map(read).collect()
 }
 
 #[derive(Serialize, JsonSchema)]

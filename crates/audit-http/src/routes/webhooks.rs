@@ -4,9 +4,9 @@ use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
 use crate::reply::{Created, Deleted, Reply};
-use crate::schema::{Id, Text, Time, absent_not_null};
+use crate::schema::{Id, Text, Time, Word, absent_not_null};
 use actix_web::web;
-use audit_app::{AppError, Webhook, WebhookChange, WebhookId, WebhookSecret};
+use audit_app::{AppError, Webhook, WebhookChange, WebhookFormat, WebhookId, WebhookSecret};
 use audit_auth::{Alerts, Master};
 use audit_domain::Fields;
 use schemars::JsonSchema;
@@ -24,6 +24,9 @@ pub(super) struct NewWebhookInput {
     /// otherwise special address, unless the operator allows it.
     #[schemars(regex(pattern = URL_PATTERN))]
     url: UrlText,
+    /// The shape of the body.
+    #[schemars(extend("default" = WebhookFormat::Json.as_str(), "x-additive" = true))]
+    format: Option<Word<WebhookFormat>>,
     #[schemars(extend("default" = true))]
     enabled: Option<bool>,
 }
@@ -36,6 +39,8 @@ pub(super) struct WebhookChangeInput {
     /// As in the creation.
     #[schemars(regex(pattern = URL_PATTERN))]
     url: Option<UrlText>,
+    #[schemars(extend("x-additive" = true))]
+    format: Option<Word<WebhookFormat>>,
     enabled: Option<bool>,
 }
 
@@ -51,6 +56,8 @@ struct WebhookBody {
     // RFC 3987: a name may be written in any script.
     #[schemars(extend("format" = "iri"))]
     url: String,
+    #[schemars(with = "Word<WebhookFormat>", extend("x-additive" = true))]
+    format: &'static str,
     enabled: bool,
     /// In full only in the response that creates it; otherwise redacted.
     #[schemars(regex(pattern = r"^whsec_([0-9A-Za-z+/]{43}=|\*+\[REDACTED\])$"))]
@@ -77,6 +84,7 @@ impl From<Webhook> for WebhookBody {
         Self {
             id: webhook.id,
             url: webhook.url,
+            format: webhook.format.as_str(),
             enabled: webhook.enabled,
             secret: webhook
                 .secret
@@ -96,12 +104,13 @@ impl From<Webhook> for OneWebhookBody {
 }
 
 impl Fielded for NewWebhookInput {
-    type Read = (String, bool);
+    type Read = (String, WebhookFormat, bool);
 
-    fn read(fields: &mut Fields<'_>) -> Option<(String, bool)> {
+    fn read(fields: &mut Fields<'_>) -> Option<Self::Read> {
         let url = fields.required_text("url", 1, usize::MAX);
+        let format = fields.optional_parsed("format").unwrap_or(WebhookFormat::Json);
         let enabled = fields.optional_bool("enabled").unwrap_or(true);
-        Some((url?, enabled))
+        Some((url?, format, enabled))
     }
 }
 
@@ -111,6 +120,7 @@ impl Fielded for WebhookChangeInput {
     fn read(fields: &mut Fields<'_>) -> Option<WebhookChange> {
         Some(WebhookChange {
             url: fields.optional_text("url", 1, usize::MAX),
+            format: fields.optional_parsed("format"),
             enabled: fields.optional_bool("enabled"),
         })
     }
@@ -153,8 +163,9 @@ pub(super) async fn create(
     body: JsonBody<NewWebhookInput>,
 ) -> Result<Reply<OneWebhookBody, Created>, ApiError> {
     let selection = parameters.read()?;
-    let (url, enabled) = body.read(caller.room()).await?;
-    let made = caller.run(move |service, master| service.create_webhook(&master, selection, url, enabled));
+    let (url, format, enabled) = body.read(caller.room()).await?;
+    let made =
+        caller.run(move |service, master| service.create_webhook(&master, selection, url, format, enabled));
     Ok(Reply::created(made.await?.into()))
 }
 
@@ -214,7 +225,8 @@ pub(super) mod about {
     }
 
     const WITH_SECRET: &str = r#"{"webhook": {
-        "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts", "enabled": true,
+        "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts",
+                    "format": "json", "enabled": true,
         "secret": "whsec_q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s=", "created_at": "2026-01-15T10:30:00.268Z"
     }}"#;
 
@@ -225,7 +237,8 @@ pub(super) mod about {
             responses: &[Sample(
                 "example",
                 r#"{"webhooks": [{
-                    "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts", "enabled": true,
+                    "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts",
+                    "format": "json", "enabled": true,
                     "secret": "whsec_****************[REDACTED]", "created_at": "2026-01-15T10:30:00.268Z"
                 }]}"#,
             )],
@@ -241,7 +254,8 @@ pub(super) mod about {
             responses: &[Sample(
                 "example",
                 r#"{"webhook": {
-                    "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts", "enabled": true,
+                    "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts",
+                    "format": "json", "enabled": true,
                     "secret": "whsec_****************[REDACTED]", "created_at": "2026-01-15T10:30:00.268Z"
                 }}"#,
             )],
@@ -278,7 +292,8 @@ pub(super) mod about {
             responses: &[Sample(
                 "example",
                 r#"{"webhook": {
-                    "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts", "enabled": false,
+                    "id": "wh_01M7YBWVWMHR5F0HZ7FNJ76A1V", "url": "https://example.com/alerts",
+                    "format": "json", "enabled": false,
                     "secret": "whsec_****************[REDACTED]", "created_at": "2026-01-15T10:30:00.268Z"
                 }}"#,
             )],

@@ -95,6 +95,7 @@ diesel::table! {
         id -> Text,
         project_id -> Text,
         url -> Binary,
+        format -> Text,
         enabled -> Bool,
         created_at -> BigInt,
         deleted_at -> Nullable<BigInt>,

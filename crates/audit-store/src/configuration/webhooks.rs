@@ -19,6 +19,8 @@ pub struct WebhookRow {
     pub project_id: String,
     /// Encrypted if an encryption key is configured: a secret in its path is often all that protects a receiver.
     pub url: Vec<u8>,
+    /// The shape of the body.
+    pub format: String,
     pub enabled: bool,
     /// Microseconds since the Unix epoch.
     pub created_at: i64,
@@ -160,7 +162,11 @@ impl Configurator<'_, ProjectId> {
             // A URL that stays may be encrypted again meanwhile.
             let url = (before.url != after.url).then(|| webhooks::url.eq(&after.url));
             diesel::update(row)
-                .set((url, webhooks::enabled.eq(after.enabled)))
+                .set((
+                    url,
+                    webhooks::format.eq(&after.format),
+                    webhooks::enabled.eq(after.enabled),
+                ))
                 .execute(session)?;
             // Nodes cache which webhooks are enabled. They read the URL for every attempt.
             Ok(before.enabled != after.enabled)

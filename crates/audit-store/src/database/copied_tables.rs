@@ -71,7 +71,10 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 27] = [
         "ledger_id id rule_id rule_name severity status tenant_id group_by group_key event_count sample_event_ids fired_at \
          acknowledged_at resolved_at undelivered_to",
     ),
-    table("webhooks", "id project_id url enabled created_at deleted_at"),
+    table(
+        "webhooks",
+        "id project_id url format enabled created_at deleted_at",
+    ),
     table("webhook_secrets", "webhook_id number secret expires_at"),
     table(
         "webhook_deliveries",

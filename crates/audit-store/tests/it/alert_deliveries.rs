@@ -51,6 +51,7 @@ fn project(store: &Store, number: u8) -> Destination {
         id: id.clone(),
         project_id: project_id.to_string(),
         url: b"https://a.example/".to_vec(),
+        format: "json".to_owned(),
         enabled: true,
         created_at: 0,
     };

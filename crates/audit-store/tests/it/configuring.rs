@@ -96,6 +96,7 @@ fn webhook(project_id: ProjectId, url: &str, enabled: bool) -> WebhookRow {
         id: "w".to_owned(),
         project_id: project_id.to_string(),
         url: url.as_bytes().to_vec(),
+        format: "json".to_owned(),
         enabled,
         created_at: 0,
     }

@@ -64,6 +64,7 @@ impl Fixture {
             id: id.to_owned(),
             project_id: self.project_id.to_string(),
             url: b"https://a.example/".to_vec(),
+            format: "json".to_owned(),
             enabled: true,
             created_at: 0,
         }

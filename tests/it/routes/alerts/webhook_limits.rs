@@ -104,8 +104,8 @@ fn every_fault_of_a_webhook_is_named(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let response = post(&organization, json!({})).expect_invalid(&["url"]);
     assert_eq!(response.message_on("url"), "Required");
-    let faults = json!({"url": 5, "enabled": "yes", "secret": "whsec_mine"});
-    let response = post(&organization, faults).expect_invalid(&["url", "enabled", "secret"]);
+    let faults = json!({"url": 5, "format": "xml", "enabled": "yes", "secret": "whsec_mine"});
+    let response = post(&organization, faults).expect_invalid(&["url", "format", "enabled", "secret"]);
     assert_eq!(response.message_on("secret"), "Unrecognized field");
     let webhook = organization.create_webhook("https://example.com/");
     let change = |body: Value| {

@@ -80,12 +80,12 @@ fn a_created_webhook_shows_its_secret_once(database: DatabaseKind) {
     let webhook = organization.create_webhook(URL);
     let members: Vec<&String> = webhook.as_object().expect("an object").keys().collect();
     let members: BTreeSet<&str> = members.into_iter().map(String::as_str).collect();
-    let expected = BTreeSet::from(["id", "url", "enabled", "secret", "created_at"]);
+    let expected = BTreeSet::from(["id", "url", "format", "enabled", "secret", "created_at"]);
     assert_eq!(members, expected);
     assert!(id_of(&webhook).starts_with("wh_"), "{webhook}");
     assert_eq!(
-        (&webhook["url"], &webhook["enabled"]),
-        (&json!(URL), &json!(true))
+        (&webhook["url"], &webhook["format"], &webhook["enabled"]),
+        (&json!(URL), &json!("json"), &json!(true))
     );
     let created_at = webhook["created_at"].as_str().expect("a time");
     assert!(created_at.ends_with('Z'), "{created_at}");
@@ -135,7 +135,8 @@ fn a_webhook_can_be_changed_in_every_field(database: DatabaseKind) {
     for change in [
         json!({"url": "https://example.org/"}),
         json!({"enabled": false}),
-        json!({"url": "https://example.com:8443/hook", "enabled": true}),
+        json!({"format": "teams"}),
+        json!({"url": "https://example.com:8443/hook", "enabled": true, "format": "json"}),
     ] {
         let changed = organization.master().change_webhook(&webhook, change.clone());
         let changed = with_few_asterisks(&changed);
