@@ -284,6 +284,18 @@ def check_events():
         assert e["proof"]["inclusion"] == b64(path(seq, digests))
 
 
+def check_event_fields():
+    v = load("event-fields.json")
+    for e in v["events"]:
+        read, salt = json.loads(e["canonical"]), bytes.fromhex(e["content_salt"])
+        assert canonical(read) == e["canonical"]
+        digest = content_hash(read, salt, v["log"])
+        assert e["content_hash"] == "sha256:" + digest.hex()
+        for viewer in e["viewers"]:
+            assert content_hash_of_parts(viewer["read"], viewer["parts"], v["log"]) == digest
+    assert len({e["content_hash"] for e in v["events"]}) == len(v["events"]) == 8
+
+
 def check_anchor():
     v = load("anchor.json")
     data = [n.to_bytes(4, "big") for n in range(300)]
@@ -306,7 +318,7 @@ def check_anchor():
 
 
 if __name__ == "__main__":
-    for check in (check_merkle, check_tiles, check_checkpoint, check_events, check_anchor):
+    for check in (check_merkle, check_tiles, check_checkpoint, check_events, check_event_fields, check_anchor):
         check()
         print("ok", check.__name__.removeprefix("check_"))
     sys.exit(0)

@@ -5,19 +5,21 @@ import json
 
 # The fields of each part, in the order in which they are hashed, by the name of the part.
 PARTS = {
-    "kind": ["action", "actor.type", "category", "target.type"],
+    "kind": ["action", "actor.type", "category", "target.type", "outcome"],
     "actor.email": ["actor.email"],
     "actor.id": ["actor.id"],
-    "actor.name": ["actor.name"],
+    "actor.name": ["actor.name", "actor.on_behalf_of"],
     "changes": ["changes"],
     "network": ["context.ip_address", "context.location"],
     "client": ["context.session_id", "context.user_agent"],
     "idempotency_key": ["idempotency_key"],
     "metadata": ["metadata"],
     "target.id": ["target.id"],
-    "target.name": ["target.name"],
+    "target.name": ["target.name", "targets"],
 }
-OPEN = ["id", "occurred_at", "received_at", "tenant_id"]
+OPEN = ["id", "occurred_at", "received_at", "tenant_id", "claimed_at"]
+# Fields that have a line only where the event has them.
+APPENDED = {"claimed_at", "outcome", "actor.on_behalf_of", "targets"}
 
 
 def sha256(*pieces):
@@ -35,22 +37,18 @@ def canonical(value):
 
 
 def values(event, paths):
-    """The canonical JSON of some fields, one per line; empty where the event does not have the field."""
+    """The canonical JSON of some fields, one per line. Where the event does not have the field, the line is empty, or left out if
+    the field is appended."""
 
     def value(path):
         found = event
         for step in path.split("."):
             if not isinstance(found, dict) or step not in found:
-                return ""
+                return None if path in APPENDED else ""
             found = found[step]
         return canonical(found)
 
-    return "\n".join(map(value, paths)).encode()
-
-
-def open_values(event):
-    """The fields that every reader sees."""
-    return values(event, OPEN + ["claimed_at"] * ("claimed_at" in event))
+    return "\n".join(line for line in map(value, paths) if line is not None).encode()
 
 
 def salts(content_salt):
@@ -70,7 +68,7 @@ def part_hash(event, name, salt):
 def content_hash(event, content_salt, log):
     """Of an event that the reader sees as a whole. `log` is "<project id>/<environment>"."""
     hashes = [part_hash(event, name, salt) for name, salt in salts(content_salt).items()]
-    return sha256(b"\3", log.encode(), b"\n", *hashes, open_values(event))
+    return sha256(b"\3", log.encode(), b"\n", *hashes, values(event, OPEN))
 
 
 def content_hash_of_parts(event, parts, log):
@@ -81,7 +79,7 @@ def content_hash_of_parts(event, parts, log):
         proof = {kind: bytes.fromhex(text) for kind, text in parts[name].items()}
         assert list(proof) in (["salt"], ["hash"])
         hashes.append(proof["hash"] if "hash" in proof else part_hash(event, name, proof["salt"]))
-    return sha256(b"\3", log.encode(), b"\n", *hashes, open_values(event))
+    return sha256(b"\3", log.encode(), b"\n", *hashes, values(event, OPEN))
 
 
 def log_of(checkpoint):

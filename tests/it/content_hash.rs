@@ -27,6 +27,10 @@ fn events() -> Vec<Value> {
             "context": {"ip_address": "203.0.113.9", "session_id": "s"},
             "changes": [{"field": "x", "before": null, "after": {"b": [], "a": {}}}],
         })),
+        event_with(json!({
+            "actor": {"on_behalf_of": {"id": "joe@example.com", "type": "user", "name": "Joe"}},
+            "targets": [{"id": "1", "type": "doc"}, {"id": "2", "type": "doc", "name": "é"}], "outcome": "denied",
+        })),
     ]
 }
 

@@ -40,18 +40,21 @@ pub fn merge(base: Value, changes: Value) -> Value {
 
 /// The fields of each part of an event that the content hash covers with a salt.
 const PARTS: [&[&str]; 11] = [
-    &["/action", "/actor/type", "/category", "/target/type"],
+    &["/action", "/actor/type", "/category", "/target/type", "/outcome"],
     &["/actor/email"],
     &["/actor/id"],
-    &["/actor/name"],
+    &["/actor/name", "/actor/on_behalf_of"],
     &["/changes"],
     &["/context/ip_address", "/context/location"],
     &["/context/session_id", "/context/user_agent"],
     &["/idempotency_key"],
     &["/metadata"],
     &["/target/id"],
-    &["/target/name"],
+    &["/target/name", "/targets"],
 ];
+
+/// The fields that have a line only where the event has them.
+const APPENDED: [&str; 4] = ["/outcome", "/actor/on_behalf_of", "/targets", "/claimed_at"];
 
 /// The content hash of an event of a log (`<project id>/<environment>`) as a full read returned it, recomputed from the
 /// documentation, with an independent implementation of RFC 8785.
@@ -59,8 +62,11 @@ pub fn content_hash(event: &Value, log: &str) -> String {
     let values = |fields: &[&str]| {
         let canonical =
             |value| serde_json_canonicalizer::to_string(value).expect("JSON has a canonical form");
-        let value = |field: &&str| event.pointer(field).map(canonical).unwrap_or_default();
-        fields.iter().map(value).collect::<Vec<_>>().join("\n")
+        let line = |field: &&str| match event.pointer(field) {
+            Some(value) => Some(canonical(value)),
+            None => (!APPENDED.contains(field)).then(String::new),
+        };
+        fields.iter().filter_map(line).collect::<Vec<_>>().join("\n")
     };
     let salt = event["content_salt"].as_str().expect("a full read has the salt");
     let salt = base16ct::lower::decode_vec(salt).expect("hexadecimal");
@@ -73,8 +79,7 @@ pub fn content_hash(event: &Value, log: &str) -> String {
         ));
     }
     let open = ["/id", "/occurred_at", "/received_at", "/tenant_id", "/claimed_at"];
-    let is_claimed = event.get("claimed_at").is_some();
-    content.extend(values(&open[..4 + usize::from(is_claimed)]).bytes());
+    content.extend(values(&open).bytes());
     let digest = Sha256::digest(&content);
     format!("sha256:{}", base16ct::lower::encode_string(&digest))
 }

@@ -48,6 +48,15 @@ def test_the_vectors_of_events(vector: Dict[str, Any]) -> None:
     assert content_hash(viewer, LOG, parts=vector["viewer"]["parts"]) == read["content_hash"]
 
 
+def test_the_vectors_of_fields_that_were_added_later() -> None:
+    found = vectors("event-fields.json")
+    for event in found["events"]:
+        read = json.loads(event["canonical"])
+        assert content_hash(read, found["log"], content_salt=event["content_salt"]) == event["content_hash"]
+        for viewer in event["viewers"]:
+            assert content_hash(viewer["read"], found["log"], parts=viewer["parts"]) == event["content_hash"]
+
+
 def test_a_proof_of_something_else_is_refused() -> None:
     vector = EVENTS["events"][1]
     read, proof = json.loads(vector["read"]), vector["proof"]

@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import {
   canonical,
+  contentHash,
+  contentHashOfParts,
   leafHash,
   openCheckpoint,
   parseJson,
@@ -126,6 +128,24 @@ test("events of the vectors verify, whole and as a viewer sees them", async () =
     const partly = await verifyProof(seen, { ...rest, parts: viewer.parts }, { key });
     assert.deepEqual(partly.unverifiedParts, ["actor.email", "network", "client", "metadata"]);
     assert.equal("metadata" in partly.event, false);
+  }
+});
+
+test("events with fields that were added later have the content hashes of the vectors", async () => {
+  const { log, events } = vectors<{
+    log: string;
+    events: {
+      canonical: string;
+      content_salt: string;
+      content_hash: string;
+      viewers: { read: object; parts: Record<string, PartProof> }[];
+    }[];
+  }>("event-fields.json");
+  for (const { canonical: text, content_salt, content_hash, viewers } of events) {
+    assert.equal(`sha256:${toHex(await contentHash(JSON.parse(text) as object, content_salt, log))}`, content_hash);
+    for (const { read, parts } of viewers) {
+      assert.equal(`sha256:${toHex(await contentHashOfParts(read, parts, log))}`, content_hash);
+    }
   }
 });
 

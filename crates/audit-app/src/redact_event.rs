@@ -1,6 +1,6 @@
 //! Redaction of a typed event: which of its fields are texts, identifiers or free-form values.
 
-use audit_domain::{Actor, Change, Context, DigestKey, Event, Record, SentDigest, Stamp, Target};
+use audit_domain::{Actor, Change, Context, DigestKey, Event, OnBehalfOf, Record, SentDigest, Stamp, Target};
 use audit_redact::{Engine, Report, Session};
 use serde_json::{Map, Value};
 
@@ -50,6 +50,8 @@ fn redact_event(engine: &Engine, event: &mut Event) -> Report {
         tenant_id: _,
         actor,
         target,
+        targets,
+        outcome: _,
         context,
         metadata,
         changes,
@@ -59,7 +61,10 @@ fn redact_event(engine: &Engine, event: &mut Event) -> Report {
     let mut session = engine.session();
     redact_actor(&mut session, actor);
     if let Some(target) = target {
-        redact_target(&mut session, target);
+        redact_target(&mut session, &["target"], target);
+    }
+    for (index, target) in targets.iter_mut().flatten().enumerate() {
+        redact_target(&mut session, &["targets", &index.to_string()], target);
     }
     if let Some(context) = context {
         redact_context(&mut session, context);
@@ -84,8 +89,13 @@ fn redact_own_event(engine: &Engine, event: &mut Event) -> Report {
                 actor_type: _,
                 name,
                 email,
+                // The service acts for nobody.
+                on_behalf_of: _,
             },
         target,
+        // The service names one target.
+        targets: _,
+        outcome: _,
         context,
         metadata,
         changes,
@@ -130,20 +140,30 @@ fn redact_actor(session: &mut Session<'_>, actor: &mut Actor) {
         actor_type: _,
         name,
         email,
+        on_behalf_of,
     } = actor;
     session.identifier(&["actor", "id"], id);
     redact_optional(session, &["actor", "name"], name);
     redact_optional(session, &["actor", "email"], email);
+    if let Some(on_behalf_of) = on_behalf_of {
+        let OnBehalfOf {
+            id,
+            actor_type: _,
+            name,
+        } = on_behalf_of;
+        session.identifier(&["actor", "on_behalf_of", "id"], id);
+        redact_optional(session, &["actor", "on_behalf_of", "name"], name);
+    }
 }
 
-fn redact_target(session: &mut Session<'_>, target: &mut Target) {
+fn redact_target(session: &mut Session<'_>, path: &[&str], target: &mut Target) {
     let Target {
         id,
         target_type: _,
         name,
     } = target;
-    session.identifier(&["target", "id"], id);
-    redact_optional(session, &["target", "name"], name);
+    session.identifier(&[path, &["id"]].concat(), id);
+    redact_optional(session, &[path, &["name"]].concat(), name);
 }
 
 fn redact_context(session: &mut Session<'_>, context: &mut Context) {
@@ -226,8 +246,16 @@ mod tests {
     fn a_typed_event_is_redacted_as_its_json_is() {
         let event = json!({
             "action": "user.created", "category": "mutation", "tenant_id": "jane@example.com", "idempotency_key": "jane@example.com",
-            "actor": {"id": "jane@example.com", "type": "user", "name": "Jane jane@example.com", "email": "jane@example.com"},
+            "actor": {
+                "id": "jane@example.com", "type": "user", "name": "Jane jane@example.com", "email": "jane@example.com",
+                "on_behalf_of": {"id": "joe@example.com", "type": "user", "name": "Joe joe@example.com"},
+            },
+            "outcome": "success",
             "target": {"id": "4111 1111 1111 1111", "type": "card", "name": "call +14155552671"},
+            "targets": [
+                {"id": "4111 1111 1111 1111", "type": "card", "name": "call +14155552671"},
+                {"id": "z@example.com", "type": "w@example.com", "name": "v@example.com"},
+            ],
             "context": {"ip_address": "1.2.3.4", "user_agent": "x@example.com", "location": "y@example.com", "session_id": "s@example.com"},
             "metadata": {"a@example.com": [{"ssn": "123-45-6789"}]},
             "changes": [{"field": "f@example.com", "before": "b@example.com", "after": {"x": ["a@example.com"]}}],

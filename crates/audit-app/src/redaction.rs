@@ -5,7 +5,7 @@ pub(crate) mod engines;
 pub(crate) mod trial;
 
 use crate::error::{AppError, Result};
-use audit_domain::{Name, Timestamp};
+use audit_domain::{EventField, Name, Timestamp};
 use audit_redact::{Behavior, Builtin, Engine, FieldPath, HashKey, Pattern, PatternError};
 use audit_store::{RedactionRuleRow, StoreError};
 use std::str::FromStr;
@@ -210,7 +210,14 @@ fn compile_rules(rows: &[RedactionRuleRow], hash_key: Option<&HashKey>) -> Resul
                 let pattern = Pattern::parse_stored(text.as_str()).map_err(|_| damaged())?;
                 builder.pattern(&rule.name, pattern, rule.behavior)
             }
-            RuleSubject::Fields(paths) => builder.fields(&rule.name, paths, rule.behavior),
+            RuleSubject::Fields(mut paths) => {
+                let implied = paths
+                    .iter()
+                    .flat_map(|path| EventField::implied_paths(path.as_str()));
+                let implied: Vec<_> = implied.flat_map(|path| FieldPath::parse(&path)).collect();
+                paths.extend(implied);
+                builder.fields(&rule.name, paths, rule.behavior)
+            }
         };
     }
     Ok(builder.build())

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `log` is `<project id>/<environment>`; `n` and `j` are one byte; salts have 16 bytes. Fields are the canonical JSON of their values in
-//! the order of [`EventPart::fields`] and [`EventPart::OPEN_FIELDS`], joined with `\n`; a field that the event does not have is empty. Where
-//! an event has [`EventField::ClaimedAt`], `\n` and its value follow the open fields.
+//! the order of [`EventPart::fields`] and [`EventPart::OPEN_FIELDS`], joined with `\n`; a field that the event does not have is empty. A
+//! field that [`EventField::is_appended`] is the last one, and is left out with its `\n` where the event does not have it.
 //! Canonical JSON has no `\n`, so no two events have the same input. The prefixes are not those of the Merkle tree (0x00 and 0x01).
 //!
 //! A reader from whom parts are hidden gets the salts of the others and the hashes of the hidden ones ([`PartProofs`]). Without its salt
@@ -222,18 +222,22 @@ impl PartsHash {
     /// The content hash with these open fields.
     pub(crate) fn content_hash(&self, fields: &FieldTexts<'_>) -> ContentHash {
         let mut hash = self.0.clone();
-        for (index, field) in EventPart::OPEN_FIELDS.into_iter().enumerate() {
-            if index > 0 {
-                hash.update("\n");
-            }
-            hash.update(fields.get(field));
-        }
-        let claimed_at = fields.get(EventField::ClaimedAt);
-        if !claimed_at.is_empty() {
-            hash.update("\n");
-            hash.update(claimed_at);
-        }
+        write_lines(&EventPart::OPEN_FIELDS, fields, |text| hash.update(text));
         ContentHash::from_bytes(hash.finalize().into())
+    }
+}
+
+/// Writes the values of fields that are hashed together.
+fn write_lines(hashed: &[EventField], fields: &FieldTexts<'_>, mut write: impl FnMut(&str)) {
+    for (index, field) in hashed.iter().enumerate() {
+        let value = fields.get(*field);
+        if field.is_appended() && value.is_empty() {
+            continue;
+        }
+        if index > 0 {
+            write("\n");
+        }
+        write(value);
     }
 }
 
@@ -279,12 +283,7 @@ impl Message {
         self.begin(PART);
         self.extend(salt);
         self.extend(&[part as u8]);
-        for (index, field) in part.fields().iter().enumerate() {
-            if index > 0 {
-                self.extend(b"\n");
-            }
-            self.extend(fields.get(*field).as_bytes());
-        }
+        write_lines(part.fields(), fields, |text| self.extend(text.as_bytes()));
         self.digest()
     }
 

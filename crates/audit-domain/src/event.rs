@@ -88,6 +88,18 @@ words! {
     }
 }
 
+words! {
+    /// How an action ended.
+    pub enum Outcome {
+        /// It was done.
+        Success = "success",
+        /// It failed.
+        Failure = "failure",
+        /// It was refused: the actor may not do it.
+        Denied = "denied",
+    }
+}
+
 /// An event as sent, valid in every field. Redaction rewrites its texts in place, before anything is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -101,6 +113,10 @@ pub struct Event {
     pub actor: Actor,
     /// What it was done to.
     pub target: Option<Target>,
+    /// Everything that it was done to: not empty, and [`Self::target`] is the first.
+    pub targets: Option<Vec<Target>>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
     /// From where.
     pub context: Option<Context>,
     /// Free-form details.
@@ -124,6 +140,19 @@ pub struct Actor {
     pub name: Option<String>,
     /// E-mail address.
     pub email: Option<String>,
+    /// The party that the actor acted for, by impersonation or delegation.
+    pub on_behalf_of: Option<OnBehalfOf>,
+}
+
+/// The party that an actor acted for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnBehalfOf {
+    /// Identifies the party within the tenant, as an actor's id does.
+    pub id: String,
+    /// What kind of actor it is.
+    pub actor_type: ActorType,
+    /// For display.
+    pub name: Option<String>,
 }
 
 /// What it was done to.

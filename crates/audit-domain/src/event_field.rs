@@ -58,6 +58,12 @@ words! {
         ContentHash = "content_hash",
         /// The random bytes from which the salts of the hash are derived.
         ContentSalt = "content_salt",
+        /// How the action ended.
+        Outcome = "outcome",
+        /// The party that the actor acted for, with everything below it.
+        OnBehalfOf = "actor.on_behalf_of",
+        /// Every target, with everything below it.
+        Targets = "targets",
     }
 }
 
@@ -113,18 +119,49 @@ impl EventField {
                 return HashedIn::Open;
             }
             Self::Redacted | Self::ContentHash | Self::ContentSalt => return HashedIn::Nothing,
-            Self::Action | Self::ActorType | Self::Category | Self::TargetType => EventPart::Kind,
+            Self::Action | Self::ActorType | Self::Category | Self::TargetType | Self::Outcome => {
+                EventPart::Kind
+            }
             Self::ActorEmail => EventPart::ActorEmail,
             Self::ActorId => EventPart::ActorId,
-            Self::ActorName => EventPart::ActorName,
+            Self::ActorName | Self::OnBehalfOf => EventPart::ActorName,
             Self::Changes => EventPart::Changes,
             Self::IpAddress | Self::Location => EventPart::Network,
             Self::SessionId | Self::UserAgent => EventPart::Client,
             Self::IdempotencyKey => EventPart::IdempotencyKey,
             Self::Metadata => EventPart::Metadata,
             Self::TargetId => EventPart::TargetId,
-            Self::TargetName => EventPart::TargetName,
+            Self::TargetName | Self::Targets => EventPart::TargetName,
         })
+    }
+
+    /// Whether the field has a line in the input of a hash only where the event has it. It is the last line, so that events without the
+    /// field have the hash that they had before the field existed.
+    pub const fn is_appended(self) -> bool {
+        matches!(
+            self,
+            Self::ClaimedAt | Self::Outcome | Self::OnBehalfOf | Self::Targets
+        )
+    }
+
+    /// The paths that a path of the older members of an event names as well, for rules and tiers that name fields: what holds for a
+    /// member of `actor` holds for the same member of `actor.on_behalf_of`, and what holds for `target` or its members holds for each of
+    /// `targets`, of which `target` is the first.
+    pub fn implied_paths(path: &str) -> Vec<String> {
+        let (root, member) = match path.split_once('.') {
+            Some((root, member)) => (root, Some(member)),
+            None => (path, None),
+        };
+        match member {
+            None if root == "target" => vec!["targets".to_owned()],
+            Some("id" | "type" | "name" | "*") => {
+                let member = member.unwrap_or_default();
+                let of_actor = matches!(root, "actor" | "*").then(|| format!("actor.on_behalf_of.{member}"));
+                let of_target = matches!(root, "target" | "*").then(|| format!("targets.*.{member}"));
+                of_actor.into_iter().chain(of_target).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -132,6 +169,23 @@ impl EventField {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_path_of_an_actor_or_target_names_its_twins_as_well() {
+        for (path, implied) in [
+            ("actor.name", &["actor.on_behalf_of.name"][..]),
+            ("actor.*", &["actor.on_behalf_of.*"]),
+            ("target", &["targets"]),
+            ("target.id", &["targets.*.id"]),
+            ("*.name", &["actor.on_behalf_of.name", "targets.*.name"]),
+            ("actor", &[]),
+            ("actor.email", &[]),
+            ("targets.*.name", &[]),
+            ("metadata.name", &[]),
+        ] {
+            assert_eq!(EventField::implied_paths(path), implied, "{path}");
+        }
+    }
 
     #[test]
     fn what_is_not_proved_is_not_in_the_event() {

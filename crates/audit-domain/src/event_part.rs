@@ -8,13 +8,13 @@ words! {
     ///
     /// A part for every field would cost more than ingest can afford, so fields are together that are hidden together, or never.
     pub enum EventPart {
-        /// Words of small vocabularies: what was done, by and to which kind of thing.
+        /// Words of small vocabularies: what was done, by and to which kind of thing, and how it ended.
         Kind = "kind",
         /// `actor.email`.
         ActorEmail = "actor.email",
         /// `actor.id`.
         ActorId = "actor.id",
-        /// `actor.name`.
+        /// `actor.name` and `actor.on_behalf_of`.
         ActorName = "actor.name",
         /// `changes`.
         Changes = "changes",
@@ -28,7 +28,7 @@ words! {
         Metadata = "metadata",
         /// `target.id`.
         TargetId = "target.id",
-        /// `target.name`.
+        /// `target.name` and `targets`.
         TargetName = "target.name",
     }
 }
@@ -37,13 +37,13 @@ impl EventPart {
     /// The number of parts.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// The fields that every event has and no tier hides, in the order in which they are hashed. [`EventField::ClaimedAt`] follows them
-    /// where an event has it.
-    pub const OPEN_FIELDS: [EventField; 4] = [
+    /// The fields that no tier hides, in the order in which they are hashed. Every event has them but for the last.
+    pub const OPEN_FIELDS: [EventField; 5] = [
         EventField::Id,
         EventField::OccurredAt,
         EventField::ReceivedAt,
         EventField::TenantId,
+        EventField::ClaimedAt,
     ];
 
     /// The fields of the part, in the order in which they are hashed.
@@ -54,17 +54,18 @@ impl EventPart {
                 EventField::ActorType,
                 EventField::Category,
                 EventField::TargetType,
+                EventField::Outcome,
             ],
             Self::ActorEmail => &[EventField::ActorEmail],
             Self::ActorId => &[EventField::ActorId],
-            Self::ActorName => &[EventField::ActorName],
+            Self::ActorName => &[EventField::ActorName, EventField::OnBehalfOf],
             Self::Changes => &[EventField::Changes],
             Self::Network => &[EventField::IpAddress, EventField::Location],
             Self::Client => &[EventField::SessionId, EventField::UserAgent],
             Self::IdempotencyKey => &[EventField::IdempotencyKey],
             Self::Metadata => &[EventField::Metadata],
             Self::TargetId => &[EventField::TargetId],
-            Self::TargetName => &[EventField::TargetName],
+            Self::TargetName => &[EventField::TargetName, EventField::Targets],
         }
     }
 }
@@ -84,6 +85,14 @@ pub enum HashedIn {
 mod tests {
     use super::*;
 
+    /// Two fields that an event may lack at the end would make the lines ambiguous.
+    fn check_lines(fields: &[EventField]) {
+        let first = fields.iter().take_while(|field| !field.is_appended());
+        // These are in the order of the canonical text.
+        assert!(first.clone().is_sorted_by_key(|field| field.as_str()));
+        assert!(fields.len() - first.count() <= 1, "{fields:?}");
+    }
+
     #[test]
     fn every_field_is_hashed_where_it_says() {
         let mut hashed = 0;
@@ -92,10 +101,10 @@ mod tests {
                 assert_eq!(field.hashed_in(), HashedIn::Part(*part), "{field}");
                 hashed += 1;
             }
-            // The fields of a part are in the order of the canonical text.
-            assert!(part.fields().is_sorted_by_key(|field| field.as_str()));
+            check_lines(part.fields());
         }
-        for field in EventPart::OPEN_FIELDS.into_iter().chain([EventField::ClaimedAt]) {
+        check_lines(&EventPart::OPEN_FIELDS);
+        for field in EventPart::OPEN_FIELDS {
             assert_eq!(field.hashed_in(), HashedIn::Open, "{field}");
             hashed += 1;
         }

@@ -1,6 +1,6 @@
 //! From JSON to [`Event`]: every rule of the interface, every failing field named.
 
-use crate::event::{Action, Actor, ActorType, Category, Change, Context, Event, Target};
+use crate::event::{Action, Actor, ActorType, Category, Change, Context, Event, OnBehalfOf, Outcome, Target};
 use crate::fields::Fields;
 use crate::json::{self, Json, Members};
 use crate::service_event::{SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, resembles_service_event};
@@ -12,9 +12,9 @@ use std::fmt;
 pub mod limits {
     /// The whole event, as compact JSON.
     pub const EVENT_CHARS_MAX: usize = 64 * 1024;
-    /// `tenant_id`, `actor.id`, `target.id`, `target.type`, `context.session_id` and `idempotency_key`.
+    /// `tenant_id`, `actor.id`, `actor.on_behalf_of.id`, `target.id`, `target.type`, `context.session_id` and `idempotency_key`.
     pub const ID_CHARS_MAX: usize = 256;
-    /// `actor.name`, `actor.email`, `target.name` and `changes[].field`.
+    /// `actor.name`, `actor.email`, `actor.on_behalf_of.name`, `target.name` and `changes[].field`.
     pub const NAME_CHARS_MAX: usize = 512;
     /// A key of a free-form object.
     pub const KEY_CHARS_MAX: usize = 512;
@@ -22,6 +22,8 @@ pub mod limits {
     pub const DEPTH_LEVELS_MAX: usize = 16;
     /// Items of `changes`.
     pub const CHANGES_ITEMS_MAX: usize = 200;
+    /// Items of `targets`.
+    pub const TARGETS_ITEMS_MAX: usize = 16;
     /// How far in the future `occurred_at` may lie.
     pub const FUTURE_SECONDS_MAX: i64 = 24 * 3600;
 }
@@ -74,6 +76,10 @@ fn read_event(fields: &mut Fields<'_>, now: Timestamp) -> Option<Event> {
     let target = fields
         .optional_object("target")
         .map(|members| read_target(fields.nested("target", members)));
+    let targets = fields
+        .optional_array("targets")
+        .map(|items| read_targets(items, target.as_ref(), fields));
+    let outcome = fields.optional_parsed::<Outcome>("outcome");
     let context = fields
         .optional_object("context")
         .map(|members| read_context(fields.nested("context", members)));
@@ -101,12 +107,16 @@ fn read_event(fields: &mut Fields<'_>, now: Timestamp) -> Option<Event> {
         );
         return fields.violate("action", message);
     }
+    let targets = targets.flatten().filter(|targets| !targets.is_empty());
+    let first = targets.as_ref().and_then(|targets| targets.first().cloned());
     Some(Event {
         action,
         category: category?,
         tenant_id,
         actor: actor??,
-        target: target.flatten(),
+        target: first.or(target.flatten()),
+        targets,
+        outcome,
         context,
         metadata,
         changes,
@@ -120,12 +130,28 @@ fn read_actor(mut fields: Fields<'_>) -> Option<Actor> {
     let actor_type = fields.required_parsed::<ActorType>("type");
     let name = fields.optional_text("name", 0, limits::NAME_CHARS_MAX);
     let email = fields.optional_text("email", 0, limits::NAME_CHARS_MAX);
+    let on_behalf_of = fields
+        .optional_object("on_behalf_of")
+        .map(|members| read_on_behalf_of(fields.nested("on_behalf_of", members)));
     fields.refuse_the_rest();
     Some(Actor {
         id: id?,
         actor_type: actor_type?,
         name,
         email,
+        on_behalf_of: on_behalf_of.flatten(),
+    })
+}
+
+fn read_on_behalf_of(mut fields: Fields<'_>) -> Option<OnBehalfOf> {
+    let id = fields.required_text("id", 1, limits::ID_CHARS_MAX);
+    let actor_type = fields.required_parsed::<ActorType>("type");
+    let name = fields.optional_text("name", 0, limits::NAME_CHARS_MAX);
+    fields.refuse_the_rest();
+    Some(OnBehalfOf {
+        id: id?,
+        actor_type: actor_type?,
+        name,
     })
 }
 
@@ -139,6 +165,39 @@ fn read_target(mut fields: Fields<'_>) -> Option<Target> {
         target_type: target_type?,
         name,
     })
+}
+
+/// The targets, the first of which must equal `target` if that was sent. `None` when any is invalid.
+fn read_targets(
+    items: Vec<Json<'_>>,
+    target: Option<&Option<Target>>,
+    fields: &mut Fields<'_>,
+) -> Option<Vec<Target>> {
+    if items.len() > limits::TARGETS_ITEMS_MAX {
+        let message = format!(
+            "must have at most {} items, has {}",
+            limits::TARGETS_ITEMS_MAX,
+            items.len()
+        );
+        return fields.violate("targets", message);
+    }
+    let mut targets = Some(Vec::with_capacity(items.len()));
+    for (index, item) in items.into_iter().enumerate() {
+        let path = format!("targets[{index}]");
+        let members = fields.as_object(&path, item);
+        let read = members.and_then(|members| read_target(fields.nested(&path, members)));
+        targets = targets.zip(read).map(|(mut targets, read)| {
+            targets.push(read);
+            targets
+        });
+    }
+    let targets = targets?;
+    match (target, targets.first()) {
+        (Some(Some(target)), Some(first)) if target != first => {
+            fields.violate("targets[0]", "must equal target, which is the first of targets")
+        }
+        _ => Some(targets),
+    }
 }
 
 fn read_context(mut fields: Fields<'_>) -> Context {
@@ -351,6 +410,82 @@ mod tests {
             fields_of(read(changes(201))),
             ["changes: must have at most 200 items, has 201"]
         );
+    }
+
+    #[test]
+    fn the_target_is_the_first_of_the_targets() {
+        let [one, other] = ["1", "2"].map(|id| json!({"id": id, "type": "doc"}));
+        let with_both = |target: &Value, targets: Value| {
+            let mut event = with("targets", targets);
+            event["target"] = target.clone();
+            read(event)
+        };
+        let targets = json!([one, other]);
+        let sent_once = read(with("targets", targets.clone())).unwrap();
+        assert_eq!(
+            sent_once.target.as_ref(),
+            sent_once.targets.as_deref().unwrap().first()
+        );
+        // A repeat that names the target as well is no conflict.
+        assert_eq!(
+            with_both(&one, targets.clone()).unwrap().to_text(),
+            sent_once.to_text()
+        );
+        assert_eq!(
+            fields_of(with_both(&other, targets)),
+            ["targets[0]: must equal target, which is the first of targets"]
+        );
+        for none in [json!([]), Value::Null] {
+            assert_eq!(with_both(&one, none.clone()), read(with("target", one.clone())));
+            assert_eq!(read(with("targets", none)), read(valid()));
+        }
+        let found = fields_of(with_both(&other, json!([3, {"id": ""}])));
+        let expected = [
+            "targets[0]: Expected object, received number",
+            "targets[1].id: must not be empty",
+            "targets[1].type: Required",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn targets_end_at_16_items() {
+        let targets = |items: usize| {
+            with(
+                "targets",
+                Value::Array(vec![json!({"id": "i", "type": "t"}); items]),
+            )
+        };
+        assert_eq!(read(targets(16)).unwrap().targets.unwrap().len(), 16);
+        assert_eq!(
+            fields_of(read(targets(17))),
+            ["targets: must have at most 16 items, has 17"]
+        );
+    }
+
+    #[test]
+    fn outcome_and_the_party_acted_for_are_checked() {
+        assert_eq!(
+            fields_of(read(with("outcome", json!("ok")))),
+            ["outcome: must be one of success, failure, denied"]
+        );
+        let on_behalf_of = |party: Value| {
+            let actor = json!({"id": "a", "type": "user", "on_behalf_of": party});
+            read(with("actor", actor))
+        };
+        let found = fields_of(on_behalf_of(
+            json!({"type": "robot", "name": "n".repeat(513), "email": "e"}),
+        ));
+        let expected = [
+            "actor.on_behalf_of.id: Required",
+            "actor.on_behalf_of.type: must be one of user, api_key, service, system",
+            "actor.on_behalf_of.name: must have at most 512 characters",
+            "actor.on_behalf_of.email: Unrecognized field",
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(on_behalf_of(Value::Null), read(valid()));
+        let party = json!({"id": "b", "type": "user", "name": null});
+        assert_eq!(on_behalf_of(party).unwrap().actor.on_behalf_of.unwrap().id, "b");
     }
 
     #[test]

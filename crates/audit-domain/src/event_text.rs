@@ -1,6 +1,6 @@
 //! The canonical text of an event, to which a record adds the envelope: id and times.
 
-use crate::event::{Actor, Change, Context, Event, Target};
+use crate::event::{Actor, Change, Context, Event, OnBehalfOf, Target};
 use crate::field_texts::FieldRanges;
 use crate::{DigestKey, EventField, SentDigest, canonical};
 use std::ops::Range;
@@ -11,8 +11,10 @@ pub struct EventText {
     text: String,
     /// The offset at which the id is inserted.
     id_at: usize,
-    /// The range that the times replace: `occurred_at` if it was sent, otherwise empty.
-    times: Range<usize>,
+    /// The range that the time of the event replaces: `occurred_at` if it was sent, otherwise empty.
+    occurred_at: Range<usize>,
+    /// The offset at which the time of receipt is inserted.
+    received_at_at: usize,
     /// The values of the fields.
     ranges: FieldRanges,
 }
@@ -31,22 +33,25 @@ impl EventText {
         SentDigest::of(&self.text, key)
     }
 
-    /// The text before the id, between the id and the times, and after the times.
-    pub(crate) fn around_envelope(&self) -> [&str; 3] {
-        let Range { start, end } = self.times;
+    /// The text before the id, from there to the time of the event, from there to the time of receipt, and the rest.
+    pub(crate) fn around_envelope(&self) -> [&str; 4] {
+        let Range { start, end } = self.occurred_at;
         [
             &self.text[..self.id_at],
             &self.text[self.id_at..start],
-            &self.text[end..],
+            &self.text[end..self.received_at_at],
+            &self.text[self.received_at_at..],
         ]
     }
 
-    /// The values of the fields, after `id_bytes` were inserted for the id and `times_bytes` took the place of the times.
-    pub(crate) fn ranges_with_envelope(&self, id_bytes: usize, times_bytes: usize) -> FieldRanges {
-        let Range { start, end } = self.times;
+    /// The values of the fields, after these numbers of bytes were inserted for the id and for the time of receipt, and took the place of
+    /// the time of the event.
+    pub(crate) fn ranges_with_envelope(&self, [id, occurred_at, received_at]: [usize; 3]) -> FieldRanges {
+        let Range { start, end } = self.occurred_at;
         let mut ranges = self.ranges;
-        ranges.shift_from(end, times_bytes - (end - start));
-        ranges.shift_from(self.id_at, id_bytes);
+        ranges.shift_from(self.received_at_at, received_at);
+        ranges.shift_from(end, occurred_at - (end - start));
+        ranges.shift_from(self.id_at, id);
         ranges
     }
 }
@@ -61,6 +66,8 @@ impl Event {
             tenant_id,
             actor,
             target,
+            targets,
+            outcome,
             context,
             metadata,
             changes,
@@ -96,22 +103,30 @@ impl Event {
                 canonical::write_object(text, metadata)
             });
         }
-        let times_at = out.text.len();
+        let occurred_at_at = out.text.len();
         if let Some(occurred_at) = *occurred_at {
             out.text.push_str(",\"occurred_at\":");
             canonical::write_plain(&mut out.text, occurred_at);
         }
-        let times = times_at..out.text.len();
+        let occurred_at = occurred_at_at..out.text.len();
+        let outcome = outcome.map(|outcome| outcome.as_str());
+        out.field(EventField::Outcome, "outcome", outcome);
+        let received_at_at = out.text.len();
         if let Some(target) = target {
             out.text.push_str(",\"target\":");
             target.write_canonical(&mut out);
+        }
+        if let Some(targets) = targets {
+            out.text.push_str(",\"targets\":");
+            out.value(EventField::Targets, |text| write_targets(text, targets));
         }
         out.field(EventField::TenantId, "tenant_id", Some(tenant_id));
         out.text.push('}');
         EventText {
             text: out.text,
             id_at,
-            times,
+            occurred_at,
+            received_at_at,
             ranges: out.ranges,
         }
     }
@@ -147,11 +162,18 @@ impl Actor {
             actor_type,
             name,
             email,
+            on_behalf_of,
         } = self;
         out.text.push('{');
         out.field(EventField::ActorEmail, "email", email.as_deref());
         out.field(EventField::ActorId, "id", Some(id));
         out.field(EventField::ActorName, "name", name.as_deref());
+        if let Some(OnBehalfOf { id, actor_type, name }) = on_behalf_of {
+            write_name(&mut out.text, "on_behalf_of");
+            out.value(EventField::OnBehalfOf, |text| {
+                write_party(text, id, name.as_deref(), actor_type.as_str());
+            });
+        }
         out.field(EventField::ActorType, "type", Some(actor_type.as_str()));
         out.text.push('}');
     }
@@ -192,6 +214,31 @@ impl Context {
         out.field(EventField::UserAgent, "user_agent", user_agent.as_deref());
         out.text.push('}');
     }
+}
+
+fn write_targets(out: &mut String, targets: &[Target]) {
+    for (index, target) in targets.iter().enumerate() {
+        out.push(if index > 0 { ',' } else { '[' });
+        let Target {
+            id,
+            target_type,
+            name,
+        } = target;
+        write_party(out, id, name.as_deref(), target_type);
+    }
+    out.push(']');
+}
+
+/// Appends an object with an id, a type, and a name if there is one.
+fn write_party(out: &mut String, id: &str, name: Option<&str>, kind: &str) {
+    out.push('{');
+    for (member, value) in [("id", Some(id)), ("name", name), ("type", Some(kind))] {
+        if let Some(value) = value {
+            write_name(out, member);
+            canonical::write_string(out, value);
+        }
+    }
+    out.push('}');
 }
 
 fn write_changes(out: &mut String, changes: &[Change]) {

@@ -27,6 +27,8 @@ words! {
         IpAddress = "ip_address",
         /// The session in which it was done.
         SessionId = "session_id",
+        /// How it ended.
+        Outcome = "outcome",
     }
 }
 
@@ -43,6 +45,8 @@ pub enum FacetValues {
     Category,
     /// Actions; a filter may ask for their beginning.
     Action,
+    /// The words of [`crate::Outcome`].
+    Outcome,
 }
 
 impl Facet {
@@ -58,6 +62,7 @@ impl Facet {
             Self::TargetType => EventField::TargetType,
             Self::IpAddress => EventField::IpAddress,
             Self::SessionId => EventField::SessionId,
+            Self::Outcome => EventField::Outcome,
         }
     }
 
@@ -73,6 +78,7 @@ impl Facet {
             Self::TargetType => "not_target_type",
             Self::IpAddress => "not_ip_address",
             Self::SessionId => "not_session_id",
+            Self::Outcome => "not_outcome",
         }
     }
 
@@ -84,6 +90,7 @@ impl Facet {
             Self::ActorType => FacetValues::ActorType,
             Self::Category => FacetValues::Category,
             Self::Action => FacetValues::Action,
+            Self::Outcome => FacetValues::Outcome,
         }
     }
 }
@@ -204,6 +211,7 @@ impl Event {
                 Facet::TargetType => target.map(|target| (&target.target_type).into()),
                 Facet::IpAddress => context.and_then(|context| context.ip_address.as_ref().map(Into::into)),
                 Facet::SessionId => context.and_then(|context| context.session_id.as_ref().map(Into::into)),
+                Facet::Outcome => self.outcome.map(|outcome| outcome.as_str().into()),
             }
         };
         let names = [
@@ -228,6 +236,8 @@ struct StoredFields<'a> {
     target: Option<StoredParty<'a>>,
     #[serde(borrow, default)]
     context: StoredContext<'a>,
+    #[serde(borrow)]
+    outcome: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -271,6 +281,7 @@ impl<'a> Facets<'a> {
             mut actor,
             target,
             mut context,
+            mut outcome,
         } = serde_json::from_str(canonical)?;
         let (mut target_id, mut target_type, target_name) = match target {
             Some(target) => (Some(target.id), Some(target.kind), target.name),
@@ -287,6 +298,7 @@ impl<'a> Facets<'a> {
             Facet::TargetType => target_type.take(),
             Facet::IpAddress => context.ip_address.take(),
             Facet::SessionId => context.session_id.take(),
+            Facet::Outcome => outcome.take(),
         };
         Ok(Self::new(value, names))
     }

@@ -51,7 +51,8 @@ impl FieldRanges {
         let mut ranges = Self::default();
         let end = ranges.find_members(canonical.as_bytes(), 0, "")?;
         let has = |field: &EventField| ranges.0[*field as usize] != (0, 0);
-        (end == canonical.len() && EventPart::OPEN_FIELDS.iter().all(has)).then_some(ranges)
+        let mut required = EventPart::OPEN_FIELDS.iter().filter(|field| !field.is_appended());
+        (end == canonical.len() && required.all(has)).then_some(ranges)
     }
 
     /// Finds the members of the object that begins at `start`. Returns where it ends.
@@ -111,6 +112,9 @@ fn field_of(prefix: &str, name: &[u8]) -> Option<EventField> {
         ("", b"idempotency_key") => EventField::IdempotencyKey,
         ("", b"metadata") => EventField::Metadata,
         ("", b"changes") => EventField::Changes,
+        ("", b"outcome") => EventField::Outcome,
+        ("actor", b"on_behalf_of") => EventField::OnBehalfOf,
+        ("", b"targets") => EventField::Targets,
         _ => return None,
     })
 }
@@ -194,7 +198,9 @@ mod tests {
     fn record(changes: &Value) -> Record {
         let mut value = json!({
             "action": "user.created", "category": "mutation", "tenant_id": "t\"\\", "idempotency_key": "k",
-            "actor": {"id": "a", "type": "user", "name": "n\u{1}", "email": "e"}, "target": {"id": "x", "type": "y", "name": "z"},
+            "actor": {"id": "a", "type": "user", "name": "n\u{1}", "email": "e", "on_behalf_of": {"id": "}", "type": "user", "name": "m"}},
+            "target": {"id": "x", "type": "y", "name": "z"}, "outcome": "denied",
+            "targets": [{"id": "x", "type": "y", "name": "z"}, {"id": "]", "type": "w"}],
             "context": {"ip_address": "i", "user_agent": "}u{", "location": "l", "session_id": "s"},
             "metadata": {"b": 1.50, "a": [true, null, "]}\\\""]}, "changes": [{"field": "f", "before": 1}, {"field": "g"}],
             "occurred_at": "2026-01-15T10:30:00+01:00",
@@ -219,8 +225,12 @@ mod tests {
             json!({"/occurred_at": null}),
             json!({"/idempotency_key": null, "/metadata": null, "/occurred_at": null}),
             json!({"/target": null, "/changes": null}),
+            json!({"/target": null, "/targets": null, "/outcome": null}),
+            json!({"/occurred_at": null, "/outcome": null, "/targets": [{"id": "x", "type": "y", "name": "z"}, {"id": "x", "type": "\"w", "name": ""}]}),
+            json!({"/actor/on_behalf_of": null, "/actor/name": null}),
+            json!({"/actor/on_behalf_of/name": null, "/targets": [{"id": "x", "type": "y", "name": "z"}]}),
             json!({"/context": null, "/actor/email": null, "/metadata": {}}),
-            json!({"/context": {}, "/changes": [], "/target/name": null}),
+            json!({"/context": {}, "/changes": [], "/target/name": null, "/targets": null}),
             json!({"/metadata": {"}": {"\"": "\\"}}}),
         ] {
             let record = record(&changes);

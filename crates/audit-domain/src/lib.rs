@@ -71,7 +71,9 @@ pub use cursor::{CursorError, CursorKey, Position};
 pub use digest::{Comparison, ContentHash, ContentHashError, DigestKey, SentDigest};
 pub use disclosed::DisclosedEvent;
 pub use envelope::{Envelope, EnvelopeError, logged_at};
-pub use event::{Action, ActionError, Actor, ActorType, Category, Change, Context, Event, Target};
+pub use event::{
+    Action, ActionError, Actor, ActorType, Category, Change, Context, Event, OnBehalfOf, Outcome, Target,
+};
 pub use event_field::EventField;
 pub use event_part::{EventPart, HashedIn};
 pub use event_reader::{check_free_form, limits};

@@ -79,12 +79,12 @@ impl Record {
             canonical::write_plain(&mut canonical, value);
             (start..canonical.len(), canonical.len() - added_at)
         };
-        let [before_id, before_times, rest] = text.around_envelope();
+        let [before_id, before_occurred, before_received, rest] = text.around_envelope();
         let (id, id_bytes) = add(before_id, "id", &stamp.id);
-        let (occurred, occurred_bytes) = add(before_times, "occurred_at", &occurred_at);
-        let (received, received_bytes) = add("", "received_at", &received_at);
+        let (occurred, occurred_bytes) = add(before_occurred, "occurred_at", &occurred_at);
+        let (received, received_bytes) = add(before_received, "received_at", &received_at);
         canonical.push_str(rest);
-        let mut ranges = text.ranges_with_envelope(id_bytes, occurred_bytes + received_bytes);
+        let mut ranges = text.ranges_with_envelope([id_bytes, occurred_bytes, received_bytes]);
         ranges.set(EventField::Id, id);
         ranges.set(EventField::OccurredAt, occurred);
         ranges.set(EventField::ReceivedAt, received);
@@ -362,7 +362,8 @@ mod tests {
     fn event(occurred_at: Option<&str>) -> Event {
         let mut value = json!({
             "action": "user.created", "category": "mutation", "tenant_id": "t\u{1f600}", "idempotency_key": "k",
-            "actor": {"id": "a", "type": "user", "name": "n", "email": "e"}, "target": {"id": "x", "type": "y", "name": "z"},
+            "actor": {"id": "a", "type": "user", "name": "n", "email": "e", "on_behalf_of": {"id": "b", "type": "user"}},
+            "targets": [{"id": "x", "type": "y", "name": "z"}, {"id": "v", "type": "w"}], "outcome": "failure",
             "context": {"ip_address": "i", "user_agent": "u", "location": "l", "session_id": "s"},
             "metadata": {"b": 1.50, "a": [true, null]}, "changes": [{"field": "f", "before": 1, "after": {"z": 1, "a": 2}}, {"field": "g", "before": null}],
         });

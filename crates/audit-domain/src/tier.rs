@@ -5,7 +5,7 @@ use crate::words;
 use crate::{ActionGlob, EventField, EventPart, Facet, Facets};
 use serde_json::{Map, Value};
 use std::fmt;
-use std::str::FromStr;
+use std::str::{FromStr, Split};
 
 /// The name of a tier: 1 to 64 characters out of `a-z`, `0-9`, `_` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,9 +47,14 @@ impl fmt::Display for TierName {
     }
 }
 
-/// The dot path of a field that a tier hides, with everything below it. `*` matches any one step.
+/// The dot path of a field that a tier hides, with everything below it, and with [what it implies](EventField::implied_paths). `*` matches
+/// any one step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HiddenField(String);
+pub struct HiddenField {
+    path: String,
+    /// The paths that the path implies.
+    implied: Vec<String>,
+}
 
 /// The text is not the path of a field that can be hidden.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,33 +68,46 @@ pub struct HiddenFieldError;
 impl HiddenField {
     /// The longest path, in characters.
     pub const CHARS_MAX: usize = 256;
+    fn new(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            implied: EventField::implied_paths(path),
+        }
+    }
+
     /// The text of the path.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.path
     }
 
-    fn steps(&self) -> impl Iterator<Item = &str> {
-        self.0.split('.')
+    /// The steps of the path, and those of each that it implies.
+    fn paths(&self) -> impl Iterator<Item = Split<'_, char>> {
+        let paths = std::iter::once(&self.path).chain(&self.implied);
+        paths.map(|path| path.split('.'))
     }
 
-    /// Whether the path is that of the field, or of an object that it is in.
+    /// Whether a path is that of the field, or of an object that it is in.
     fn covers(&self, field: EventField) -> bool {
-        let mut path = field.path();
-        self.steps()
-            .all(|step| path.next().is_some_and(|actual| step == "*" || step == actual))
+        self.paths().any(|mut steps| {
+            let mut path = field.path();
+            steps.all(|step| path.next().is_some_and(|actual| step == "*" || step == actual))
+        })
     }
 
-    /// Whether the path is that of the field, of an object that it is in, or of something below it.
+    /// Whether a path is that of the field, of an object that it is in, or of something below it.
     fn touches(&self, field: EventField) -> bool {
-        let mut steps = self.steps().zip(field.path());
-        steps.all(|(step, actual)| step == "*" || step == actual)
+        self.paths().any(|steps| {
+            let mut steps = steps.zip(field.path());
+            steps.all(|(step, actual)| step == "*" || step == actual)
+        })
     }
 
     /// The first steps that a path can have: the members of an event of which something can be hidden.
     pub fn roots() -> Vec<&'static str> {
-        let hideable = EventField::ALL.iter().filter(|field| field.is_hideable());
-        let mut roots: Vec<_> = hideable.filter_map(|field| field.path().next()).collect();
-        roots.dedup();
+        let mut roots = Vec::new();
+        for field in EventField::ALL.iter().filter(|field| field.is_hideable()) {
+            roots.extend(field.path().next().filter(|root| !roots.contains(root)));
+        }
         roots
     }
 }
@@ -104,7 +122,7 @@ impl FromStr for HiddenField {
             && Self::roots().contains(&root)
             && text.split('.').all(|step| !step.is_empty());
         if is_path {
-            Ok(Self(text.to_owned()))
+            Ok(Self::new(text))
         } else {
             Err(HiddenFieldError)
         }
@@ -113,7 +131,7 @@ impl FromStr for HiddenField {
 
 impl fmt::Display for HiddenField {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(&self.path)
     }
 }
 
@@ -156,10 +174,7 @@ impl ViewerTier {
             name: TierName(name.to_owned()),
             categories: categories.map(<[Category]>::to_vec),
             actions: None,
-            hidden_fields: hidden
-                .iter()
-                .map(|path| HiddenField((*path).to_owned()))
-                .collect(),
+            hidden_fields: hidden.iter().copied().map(HiddenField::new).collect(),
             routes: None,
         };
         let everyday = [Category::Auth, Category::Access, Category::Mutation];
@@ -231,8 +246,8 @@ impl ViewerTier {
         if self.hides_something() {
             event.remove(EventField::ContentSalt.as_str());
         }
-        for hidden in &self.hidden_fields {
-            let steps: Vec<&str> = hidden.steps().collect();
+        for path in self.hidden_fields.iter().flat_map(HiddenField::paths) {
+            let steps: Vec<&str> = path.collect();
             remove_from_object(event, &steps);
         }
     }
@@ -313,6 +328,30 @@ mod tests {
         );
         assert_eq!(hide(&["metadata.*"])["metadata"], json!({}));
         assert_eq!(hide(&["context.ip_address"]), event);
+    }
+
+    #[test]
+    fn what_is_hidden_of_an_actor_or_target_is_hidden_of_their_twins() {
+        let event = json!({
+            "actor": {"id": "a", "name": "n", "on_behalf_of": {"id": "b", "name": "m", "type": "user"}},
+            "target": {"id": "x", "name": "y"}, "targets": [{"id": "x", "name": "y"}, {"id": "z", "name": "w"}],
+        });
+        let hide = |paths: &[&str]| {
+            let mut object = event.as_object().unwrap().clone();
+            tier(paths).redact(&mut object);
+            Value::Object(object)
+        };
+        let minimal = json!({
+            "actor": {"id": "a", "on_behalf_of": {"id": "b", "type": "user"}},
+            "target": {"id": "x"}, "targets": [{"id": "x"}, {"id": "z"}],
+        });
+        assert_eq!(hide(&["actor.name", "target.name"]), minimal);
+        assert_eq!(hide(&["actor", "target"]), json!({}));
+        assert_eq!(hide(&["targets"])["target"], event["target"]);
+        assert_eq!(hide(&["actor.email"]), event);
+        assert!(tier(&["target"]).hides(EventField::Targets));
+        let touched = tier(&["actor.id", "target.type"]);
+        assert!(touched.hides_of(EventPart::ActorName) && touched.hides_of(EventPart::TargetName));
     }
 
     #[test]

@@ -126,6 +126,9 @@ pub(crate) const fn column(field: EventField) -> &'static str {
         EventField::Redacted => "redacted",
         EventField::ContentHash => "content_hash",
         EventField::ContentSalt => "content_salt",
+        EventField::Outcome => "outcome",
+        EventField::OnBehalfOf => "actor_on_behalf_of",
+        EventField::Targets => "targets",
     }
 }
 
@@ -163,6 +166,10 @@ struct EventRow<'a> {
     content_hash: Cow<'a, str>,
     #[serde(borrow)]
     content_salt: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    outcome: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    targets: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -175,6 +182,8 @@ struct PartyFields<'a> {
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
     email: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    on_behalf_of: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -214,8 +223,11 @@ impl EventRow<'_> {
             EventField::IdempotencyKey => self.idempotency_key.as_ref(),
             EventField::ContentHash => Some(&self.content_hash),
             EventField::ContentSalt => self.content_salt.as_ref(),
+            EventField::Outcome => self.outcome.as_ref(),
             EventField::Metadata => return self.metadata.map(RawValue::get).unwrap_or_default(),
             EventField::Changes => return self.changes.map(RawValue::get).unwrap_or_default(),
+            EventField::OnBehalfOf => return self.actor.on_behalf_of.map(RawValue::get).unwrap_or_default(),
+            EventField::Targets => return self.targets.map(RawValue::get).unwrap_or_default(),
             EventField::Redacted => return if self.redacted { "true" } else { "false" },
         };
         text.map(AsRef::as_ref).unwrap_or_default()
@@ -279,15 +291,16 @@ mod tests {
         let header = String::from_utf8(header).unwrap();
         assert!(
             header.starts_with("id,occurred_at,")
-                && header.ends_with(",redacted,content_hash,content_salt\r\n")
+                && header
+                    .ends_with(",redacted,content_hash,content_salt,outcome,actor_on_behalf_of,targets\r\n")
         );
-        let event = r#"{"content_hash":"sha256:0a","content_salt":"5a","redacted":true,"action":"a.b","actor":{"email":"e","id":"i","name":"n","type":"user"},
+        let event = r#"{"content_hash":"sha256:0a","content_salt":"5a","redacted":true,"action":"a.b","actor":{"email":"e","id":"i","name":"n","on_behalf_of":{"id":"b","type":"user"},"type":"user"},
             "category":"auth","changes":[{"field":"f","before":1.0}],"context":{"ip_address":"p","location":"l","session_id":"s","user_agent":"u"},
             "id":"evt_1","idempotency_key":"k","metadata":{"b": [1, "x"]},"occurred_at":"o","received_at":"r","claimed_at":"m",
-            "target":{"id":"ti","name":"tn","type":"tt"},"tenant_id":"t"}"#;
+            "outcome":"denied","target":{"id":"ti","name":"tn","type":"tt"},"targets":[{"id":"ti"}],"tenant_id":"t"}"#;
         let expected = concat!(
             r#"evt_1,o,r,m,a.b,auth,t,i,user,n,e,ti,tt,tn,p,u,l,s,k,"{""b"": [1, ""x""]}","#,
-            r#""[{""field"":""f"",""before"":1.0}]",true,sha256:0a,5a"#,
+            r#""[{""field"":""f"",""before"":1.0}]",true,sha256:0a,5a,denied,"{""id"":""b"",""type"":""user""}","[{""id"":""ti""}]""#,
             "\r\n"
         );
         assert_eq!(line(event), expected);
@@ -348,7 +361,7 @@ mod tests {
         let event = r#"{"id":"evt_1","occurred_at":"o","received_at":"r","tenant_id":"t","actor":{"id":"\u0041"},"redacted":false,"content_hash":"h"}"#;
         assert_eq!(
             line(event),
-            format!("evt_1,o,r,,,,t,A{}false,h,\r\n", ",".repeat(14))
+            format!("evt_1,o,r,,,,t,A{}false,h,,,,\r\n", ",".repeat(14))
         );
     }
 }

@@ -8,8 +8,10 @@ use crate::schema::{
     absent_not_null, exactly_one,
 };
 use audit_app::BATCH_EVENTS_MAX;
-use audit_domain::limits::{CHANGES_ITEMS_MAX, EVENT_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX};
-use audit_domain::{ActorType, Category, EventField, EventId, HiddenField};
+use audit_domain::limits::{
+    CHANGES_ITEMS_MAX, EVENT_CHARS_MAX, ID_CHARS_MAX, NAME_CHARS_MAX, TARGETS_ITEMS_MAX,
+};
+use audit_domain::{ActorType, Category, EventField, EventId, HiddenField, Outcome};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -55,6 +57,11 @@ pub(crate) struct EventInput {
     tenant_id: IdText,
     actor: ActorInput,
     target: Option<TargetInput>,
+    /// All objects of the action. `target` is the first of them and need not be sent as well.
+    #[schemars(length(max = TARGETS_ITEMS_MAX), extend("x-additive" = true))]
+    targets: Option<Vec<TargetInput>>,
+    #[schemars(extend("x-additive" = true))]
+    outcome: Option<Word<Outcome>>,
     context: Option<ContextInput>,
     /// Any fields. Integers keep all their digits, up to 308; other numbers become the nearest double.
     metadata: Option<FreeFormObject>,
@@ -81,6 +88,21 @@ struct ActorInput {
     /// For display and `search`.
     name: Option<DisplayText>,
     email: Option<DisplayText>,
+    #[schemars(extend("x-additive" = true))]
+    on_behalf_of: Option<OnBehalfOfInput>,
+}
+
+/// The party that the actor acted for, by impersonation or delegation.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain reads")]
+struct OnBehalfOfInput {
+    /// Identifies the party within the tenant, as an actor's id does.
+    id: IdText,
+    #[schemars(rename = "type")]
+    kind: Word<ActorType>,
+    /// For display.
+    name: Option<DisplayText>,
 }
 
 /// The object of the action.
@@ -131,6 +153,9 @@ struct Event {
     tenant_id: String,
     actor: Actor,
     target: Option<Target>,
+    /// All objects of the action, if they were sent. `target` is the first of them.
+    targets: Option<Vec<Target>>,
+    outcome: Option<Word<Outcome>>,
     context: Option<Context>,
     metadata: Option<FreeFormObject>,
     changes: Option<Vec<Change>>,
@@ -161,6 +186,20 @@ struct Actor {
     kind: Word<ActorType>,
     name: Option<String>,
     email: Option<String>,
+    on_behalf_of: Option<OnBehalfOf>,
+}
+
+/// The party that the actor acted for, by impersonation or delegation.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+#[schemars(rename = "ActorOnBehalfOf")]
+struct OnBehalfOf {
+    /// As sent, or its hash where redaction hit it.
+    id: String,
+    #[schemars(rename = "type")]
+    kind: Word<ActorType>,
+    name: Option<String>,
 }
 
 /// The object of the action.

@@ -8,7 +8,7 @@ use audit_app::{
 };
 use audit_domain::{
     Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope, Name,
-    Plan, Search, TierName, ViewerRoute,
+    Outcome, Plan, Search, TierName, ViewerRoute,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -54,6 +54,7 @@ words_of! {
     DeliveryStatus: "DeliveryStatus", as_str, "The status of a delivery: `pending` while attempts follow.";
     Environment: "ProjectEnvironment", as_str, "Live and test data of a project never mix.";
     Interval: "SummaryInterval", as_str, "The length of the buckets in which events are counted.";
+    Outcome: "EventOutcome", as_str, "How the action ended.";
     ErrorCode: "ErrorCode", as_str, "Error codes. Each has one status.";
     FailureKind: "FailureKind", as_str, "Why an attempt got no response.";
     GroupBy: "GroupBy", as_str, "By what an alert rule groups events.";

@@ -152,9 +152,9 @@ impl<'e> Session<'e> {
             (Role::FreeForm, value) => self.value(path, value),
             (Role::Text, Value::String(text)) => self.text(path, text),
             (Role::Container, Value::Object(map)) => self.members(path, map, shape),
-            (Role::Container, Value::Array(items)) if path == ["changes"] => {
+            (Role::Container, Value::Array(items)) if let ["changes" | "targets"] = path => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    self.part(&["changes", Decimal::new(index as u64).as_str()], item, shape);
+                    self.part(&[path[0], Decimal::new(index as u64).as_str()], item, shape);
                 }
             }
             (Role::Identifier | Role::Container | Role::Text, value) => {

@@ -28,8 +28,9 @@ enum Kind {
 }
 
 impl Shape {
-    /// An audit event. `action`, `category`, `tenant_id`, `actor.type`, `target.type`, `occurred_at` and
+    /// An audit event. `action`, `category`, `tenant_id`, `actor.type`, `target.type`, `occurred_at`, `outcome` and
     /// `idempotency_key` are structure; `actor.id`, `target.id` and `context.session_id` are identifiers;
+    /// `actor.on_behalf_of` is as `actor`, and each of `targets` as `target`;
     /// `metadata` and `before` and `after` of each of `changes` are free-form. In all other parts, known or unknown,
     /// string values at every depth are scanned.
     pub fn audit_event() -> Shape {
@@ -47,11 +48,19 @@ impl Shape {
         match self.kind {
             Kind::FreeForm => Role::FreeForm,
             Kind::AuditEvent => match path {
-                ["action" | "category" | "tenant_id" | "occurred_at" | "idempotency_key"]
-                | ["actor" | "target", "type"] => Role::Structure,
-                ["actor" | "target", "id"] | ["context", "session_id"] => Role::Identifier,
+                ["action" | "category" | "tenant_id" | "occurred_at" | "idempotency_key" | "outcome"]
+                | ["actor" | "target", "type"]
+                | ["actor", "on_behalf_of", "type"]
+                | ["targets", _, "type"] => Role::Structure,
+                ["actor" | "target", "id"]
+                | ["actor", "on_behalf_of", "id"]
+                | ["targets", _, "id"]
+                | ["context", "session_id"] => Role::Identifier,
                 ["metadata"] | ["changes", _, "before" | "after"] => Role::FreeForm,
-                [] | ["actor" | "target" | "context" | "changes"] | ["changes", _] => Role::Container,
+                []
+                | ["actor" | "target" | "targets" | "context" | "changes"]
+                | ["actor", "on_behalf_of"]
+                | ["targets" | "changes", _] => Role::Container,
                 _ => Role::Text,
             },
         }

@@ -33,7 +33,10 @@ fn store_variety(client: &Client) {
         json!({"tenant_id": "tenant-2", "occurred_at": "2026-01-12T00:00:00Z"}),
         json!({"actor": {"id": "actor-2", "type": "service", "name": "Night Job"}}),
         json!({"action": "auth.failed", "category": "auth", "occurred_at": "2026-01-11T00:00:00Z"}),
-        json!({"target": {"id": "plan", "type": "document", "name": "Plan"}}),
+        json!({
+            "outcome": "failure", "actor": {"on_behalf_of": {"id": "actor-3", "type": "user"}},
+            "targets": [{"id": "plan", "type": "document", "name": "Plan"}, {"id": "note", "type": "document"}],
+        }),
         json!({"actor": {"id": "jane@example.com", "email": "jane@example.com"}}),
         json!({
             "category": "security", "idempotency_key": "once",

@@ -11,7 +11,8 @@ use serde_json::Value;
 const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
 const EVENT: &str = r#"{"action":"user.role.updated","category":"admin","tenant_id":"acme","actor":{"id":"u_1","type":"user",
-"name":"Jane \u00fc","email":"jane@example.com"},"target":{"id":"u_2","type":"user","name":"Bob"},"context":{"ip_address":
+"name":"Jane \u00fc","email":"jane@example.com","on_behalf_of":{"id":"u_3","type":"user","name":"Ann"}},"outcome":"denied",
+"targets":[{"id":"u_2","type":"user","name":"Bob"},{"id":"u_4","type":"user"}],"target":{"id":"u_2","type":"user","name":"Bob"},"context":{"ip_address":
 "203.0.113.7","user_agent":"curl/8","location":"Oslo","session_id":"s"},"occurred_at":"2026-01-15T10:30:00.5+01:00",
 "idempotency_key":"k-1","metadata":{"card":"4111 1111 1111 1111","n":[1,-0.5e3,null,true]},"changes":[{"field":"role",
 "before":"member","after":{"a":"+47 22 33 44 55"}}]}"#;

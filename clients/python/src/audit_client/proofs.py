@@ -15,22 +15,24 @@ from .errors import VerificationError
 
 #: The fields of each part of an event, in the order in which they are hashed.
 PARTS: Mapping[str, Tuple[str, ...]] = {
-    "kind": ("action", "actor.type", "category", "target.type"),
+    "kind": ("action", "actor.type", "category", "target.type", "outcome"),
     "actor.email": ("actor.email",),
     "actor.id": ("actor.id",),
-    "actor.name": ("actor.name",),
+    "actor.name": ("actor.name", "actor.on_behalf_of"),
     "changes": ("changes",),
     "network": ("context.ip_address", "context.location"),
     "client": ("context.session_id", "context.user_agent"),
     "idempotency_key": ("idempotency_key",),
     "metadata": ("metadata",),
     "target.id": ("target.id",),
-    "target.name": ("target.name",),
+    "target.name": ("target.name", "targets"),
 }
-OPEN_FIELDS = ("id", "occurred_at", "received_at", "tenant_id")
+OPEN_FIELDS = ("id", "occurred_at", "received_at", "tenant_id", "claimed_at")
+#: Fields that have a line in the input of a hash only where the event has them.
+APPENDED = frozenset(["claimed_at", "outcome", "actor.on_behalf_of", "targets"])
 #: Members of a response that the content hash does not cover.
 NOT_HASHED = ("content_hash", "content_salt", "redacted")
-KNOWN = frozenset([*(field for fields in PARTS.values() for field in fields), *OPEN_FIELDS, "claimed_at", *NOT_HASHED])
+KNOWN = frozenset([*(field for fields in PARTS.values() for field in fields), *OPEN_FIELDS, *NOT_HASHED])
 MAP_PATH_HASHES = 64
 
 
@@ -68,19 +70,19 @@ def from_hex(text: Any, count: int, what: str) -> bytes:
 # The content hash.
 
 
-def value_of(event: Mapping[str, Any], path: str) -> str:
-    """Canonical JSON of a field; empty if the event does not have it."""
+def lines_of(event: Mapping[str, Any], path: str) -> List[str]:
+    """The line of a field: its canonical JSON. If the event does not have it, an empty line, or none for one that is appended."""
     found: Any = event
     for step in path.split("."):
         if not isinstance(found, Mapping) or step not in found:
-            return ""
+            return [] if path in APPENDED else [""]
         found = found[step]
-    return canonical(found)
+    return [canonical(found)]
 
 
 def values(event: Mapping[str, Any], paths: Iterable[str]) -> bytes:
     try:
-        return "\n".join(value_of(event, path) for path in paths).encode()
+        return "\n".join(line for path in paths for line in lines_of(event, path)).encode()
     except (ValueError, TypeError) as error:
         raise VerificationError(f"the event is not JSON: {error}") from error
 
@@ -92,10 +94,6 @@ def fields_of(event: Mapping[str, Any]) -> Iterable[str]:
             yield from (f"{name}.{inner}" for inner in value)
         else:
             yield name
-
-
-def open_fields(event: Mapping[str, Any]) -> Tuple[str, ...]:
-    return OPEN_FIELDS + (("claimed_at",) if "claimed_at" in event else ())
 
 
 def salts_of(content_salt: bytes) -> Mapping[str, bytes]:
@@ -130,7 +128,7 @@ def content_hash(
     else:
         require(set(parts) == set(PARTS), "the proof does not have the parts of an event")
         hashes = [hash_from_proof(event, name, parts[name]) for name in PARTS]
-    return "sha256:" + sha256(b"\3", log.encode(), b"\n", *hashes, values(event, open_fields(event))).hex()
+    return "sha256:" + sha256(b"\3", log.encode(), b"\n", *hashes, values(event, OPEN_FIELDS)).hex()
 
 
 def hash_from_proof(event: Mapping[str, Any], name: str, part: Mapping[str, str]) -> bytes:

@@ -25,25 +25,24 @@ export type PartProof = { readonly salt: string } | { readonly hash: string };
 
 /** The fields of each part, in the order in which they are hashed. */
 export const FIELDS_OF_PARTS: Readonly<Record<PartName, readonly string[]>> = {
-  kind: ["action", "actor.type", "category", "target.type"],
+  kind: ["action", "actor.type", "category", "target.type", "outcome"],
   "actor.email": ["actor.email"],
   "actor.id": ["actor.id"],
-  "actor.name": ["actor.name"],
+  "actor.name": ["actor.name", "actor.on_behalf_of"],
   changes: ["changes"],
   network: ["context.ip_address", "context.location"],
   client: ["context.session_id", "context.user_agent"],
   idempotency_key: ["idempotency_key"],
   metadata: ["metadata"],
   "target.id": ["target.id"],
-  "target.name": ["target.name"],
+  "target.name": ["target.name", "targets"],
 };
 
-const OPEN_FIELDS = ["id", "occurred_at", "received_at", "tenant_id"];
-
 /** The fields of an event that no tier hides, in the order in which they are hashed. Only claimed events have the last one. */
-export function openFieldsOf(event: JsonObject): readonly string[] {
-  return "claimed_at" in event ? [...OPEN_FIELDS, "claimed_at"] : OPEN_FIELDS;
-}
+export const OPEN_FIELDS: readonly string[] = ["id", "occurred_at", "received_at", "tenant_id", "claimed_at"];
+
+/** Fields that have a line in the input of a hash only where the event has them. */
+const APPENDED: ReadonlySet<string> = new Set(["claimed_at", "outcome", "actor.on_behalf_of", "targets"]);
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
@@ -62,11 +61,11 @@ export function fieldOf(event: JsonObject, path: string): unknown {
   return found;
 }
 
-/** The canonical JSON of fields, joined with line feeds; empty where the event does not have the field. */
+/** The canonical JSON of fields, joined with line feeds; where the event does not have the field, empty or, if it is appended, left out. */
 function valuesOf(event: JsonObject, paths: readonly string[]): Bytes {
-  const texts = paths.map((path) => {
+  const texts = paths.flatMap((path) => {
     const value = fieldOf(event, path);
-    return value === undefined ? "" : canonical(value);
+    return value !== undefined ? [canonical(value)] : APPENDED.has(path) ? [] : [""];
   });
   return utf8(texts.join("\n"));
 }
@@ -91,7 +90,7 @@ function hashOfPart(event: JsonObject, number: number, salt: Bytes): Promise<Byt
 }
 
 function hashOfAll(event: JsonObject, hashes: readonly Bytes[], log: string): Promise<Bytes> {
-  return sha256(Uint8Array.of(3), utf8(`${log}\n`), ...hashes, valuesOf(event, openFieldsOf(event)));
+  return sha256(Uint8Array.of(3), utf8(`${log}\n`), ...hashes, valuesOf(event, OPEN_FIELDS));
 }
 
 /**

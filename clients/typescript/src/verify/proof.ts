@@ -4,7 +4,7 @@ import {
   contentHashOfParts,
   fieldOf,
   FIELDS_OF_PARTS,
-  openFieldsOf,
+  OPEN_FIELDS,
   type PartName,
   type PartProof,
   PARTS,
@@ -134,7 +134,7 @@ function unverifiedPartsOf(proof: ProofOfEvent): PartName[] {
 function coveredFields(event: object, unverified: readonly PartName[]): Record<string, JsonValue> {
   const covered: Record<string, JsonValue> = {};
   const paths = PARTS.filter((name) => !unverified.includes(name)).flatMap((name) => FIELDS_OF_PARTS[name]);
-  for (const path of [...openFieldsOf(event as Record<string, unknown>), ...paths]) {
+  for (const path of [...OPEN_FIELDS, ...paths]) {
     const value = fieldOf(event as Record<string, unknown>, path);
     if (value === undefined) {
       continue;

@@ -204,6 +204,8 @@ impl ServiceEvent {
             tenant_id: SERVICE_TENANT_ID.to_owned(),
             actor,
             target: Some(self.target),
+            targets: None,
+            outcome: None,
             context,
             metadata: Some(self.metadata).filter(|metadata| !metadata.is_empty()),
             changes: Some(changes).filter(|changes| !changes.is_empty()),

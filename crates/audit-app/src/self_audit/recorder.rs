@@ -148,6 +148,7 @@ impl Requester {
             actor_type,
             name,
             email: None,
+            on_behalf_of: None,
         })
     }
 }

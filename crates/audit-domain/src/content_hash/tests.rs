@@ -14,7 +14,8 @@ fn log() -> LogName {
 fn event() -> Value {
     json!({
         "action": "user.created", "category": "mutation", "tenant_id": "t", "idempotency_key": "k",
-        "actor": {"id": "a", "type": "user", "name": "n", "email": "e"}, "target": {"id": "x", "type": "y", "name": "z"},
+        "actor": {"id": "a", "type": "user", "name": "n", "email": "e", "on_behalf_of": {"id": "b", "type": "user", "name": "m"}},
+        "target": {"id": "x", "type": "y", "name": "z"}, "outcome": "success",
         "context": {"ip_address": "i", "user_agent": "u", "location": "l", "session_id": "s"},
         "metadata": {"b": 1.50, "a": [true, null]}, "changes": [{"field": "f", "before": 1}],
         "occurred_at": "2026-01-15T10:29:00.000Z",
@@ -37,12 +38,16 @@ fn by_definition(event: &Value, salt: &ContentSalt, log: &str) -> ContentHash {
     let lines = |fields: &[EventField]| {
         let text = |field: &EventField| {
             let pointer = format!("/{}", field.as_str().replace('.', "/"));
-            event
-                .pointer(&pointer)
-                .map(canonical::to_string)
-                .unwrap_or_default()
+            let value = event.pointer(&pointer).map(canonical::to_string);
+            match field {
+                EventField::Outcome
+                | EventField::OnBehalfOf
+                | EventField::Targets
+                | EventField::ClaimedAt => value,
+                _ => Some(value.unwrap_or_default()),
+            }
         };
-        fields.iter().map(text).collect::<Vec<_>>().join("\n")
+        fields.iter().filter_map(text).collect::<Vec<_>>().join("\n")
     };
     let mut input = [b"\x03", log.as_bytes(), b"\n"].concat();
     for (n, part) in EventPart::ALL.iter().enumerate() {
@@ -54,9 +59,6 @@ fn by_definition(event: &Value, salt: &ContentSalt, log: &str) -> ContentHash {
         ));
     }
     input.extend(lines(&EventPart::OPEN_FIELDS).as_bytes());
-    if event.get("claimed_at").is_some() {
-        input.extend(["\n", &lines(&[EventField::ClaimedAt])].concat().as_bytes());
-    }
     ContentHash::from_bytes(Sha256::digest(input).into())
 }
 
@@ -67,7 +69,9 @@ fn the_hash_is_that_of_the_definition() {
     for length in [0, 1, 36, 37, 38, 54, 55, 56, 63, 64, 65, 119, 120, 1_000, 60_000] {
         let mut event = smallest.clone();
         event["metadata"] = json!({"m": "x".repeat(length)});
-        for event in [event, self::event(), smallest.clone()] {
+        let mut targets = self::event();
+        targets["targets"] = json!([targets["target"], {"id": "v", "type": "w"}]);
+        for event in [event, self::event(), targets, smallest.clone()] {
             let mut read: Value = serde_json::from_str(&canonical_of(event)).unwrap();
             for claimed_at in [None, Some("2026-01-16T00:00:00.000Z")] {
                 if let Some(time) = claimed_at {
@@ -95,6 +99,11 @@ fn every_field_the_salt_and_the_log_change_the_hash() {
         ("/actor/type", json!("system")),
         ("/actor/name", json!("")),
         ("/actor/email", json!("f")),
+        ("/actor/on_behalf_of/id", json!("a")),
+        ("/actor/on_behalf_of/type", json!("system")),
+        ("/actor/on_behalf_of/name", json!("n")),
+        ("/actor/on_behalf_of", json!({"id": "c", "type": "user"})),
+        ("/outcome", json!("denied")),
         ("/target/id", json!("y")),
         ("/target/type", json!("z")),
         ("/target/name", json!("y")),
@@ -121,6 +130,15 @@ fn every_field_the_salt_and_the_log_change_the_hash() {
             expect_new(hash(without), &format!("without {pointer}"));
         }
     }
+    for targets in [
+        json!([{"id": "x", "type": "y", "name": "z"}]),
+        json!([{"id": "x", "type": "y", "name": "z"}, {"id": "v", "type": "w"}]),
+        json!([{"id": "x", "type": "y", "name": "z"}, {"id": "w", "type": "v"}]),
+    ] {
+        let mut with = event();
+        with["targets"] = targets;
+        expect_new(hash(with), "targets");
+    }
     let text = canonical_of(event());
     let other_salt = ContentSalt::from_bytes([0x5b; 16]);
     expect_new(ContentHash::of(&text, &other_salt, &log()).unwrap(), "the salt");
@@ -128,6 +146,18 @@ fn every_field_the_salt_and_the_log_change_the_hash() {
         let log = LogName::new(ProjectId::from_random([project; 16]), environment);
         expect_new(ContentHash::of(&text, &SALT, &log).unwrap(), "the log");
     }
+}
+
+/// Computed before events had an outcome, a second target and a party that is acted for.
+#[test]
+fn an_event_without_later_fields_has_the_hash_that_it_always_had() {
+    let mut earlier = event();
+    earlier.as_object_mut().unwrap().remove("outcome");
+    earlier["actor"].as_object_mut().unwrap().remove("on_behalf_of");
+    assert_eq!(
+        hash(earlier).to_string(),
+        "sha256:819ec9d57e61ba6ddc6ddc85833f1453104a0fbcafeadf27393298a49c4e77ae"
+    );
 }
 
 #[test]

@@ -3,3 +3,4 @@
 mod canonical;
 mod event_fields;
 mod values;
+mod vectors;

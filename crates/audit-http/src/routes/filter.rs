@@ -4,8 +4,8 @@ use crate::input::Fielded;
 use crate::parameters::{read_time, take};
 use crate::schema::{ADDITIVE, ActionFilterText, AnyTime, SearchText, Text, Word, absent_not_null, words_of};
 use audit_domain::{
-    ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, Search, SearchMode,
-    ValuePattern, limits,
+    ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, Outcome, Search,
+    SearchMode, ValuePattern, limits,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, json};
@@ -29,7 +29,7 @@ impl JsonSchema for FilterQuery {
         let mut properties = Map::new();
         for facet in Facet::ALL {
             let mut demanded = parameter(generator, *facet);
-            if matches!(facet, Facet::IpAddress | Facet::SessionId) {
+            if matches!(facet, Facet::IpAddress | Facet::SessionId | Facet::Outcome) {
                 demanded.insert(ADDITIVE.to_owned(), json!(true));
             }
             properties.insert(facet.as_str().to_owned(), demanded.into());
@@ -54,6 +54,7 @@ fn parameter(generator: &mut SchemaGenerator, facet: Facet) -> Schema {
         FacetValues::ActorType => generator.subschema_for::<Word<ActorType>>(),
         FacetValues::Category => generator.subschema_for::<Word<Category>>(),
         FacetValues::Action => generator.subschema_for::<ActionFilterText>(),
+        FacetValues::Outcome => generator.subschema_for::<Word<Outcome>>(),
     };
     let (description, example) = about(facet);
     json_schema!({
@@ -82,13 +83,17 @@ const fn about(facet: Facet) -> (&'static str, &'static str) {
             "user.*",
         ),
         Facet::Category => ("This category.", "admin"),
-        Facet::TargetId => ("Exactly this target; as `actor_id`.", "user_2"),
+        Facet::TargetId => (
+            "Exactly this `target`, the first of `targets`; as `actor_id`.",
+            "user_2",
+        ),
         Facet::TargetType => ("Exactly this type of target.", "user"),
         Facet::IpAddress => (
             "Exactly this address of the context, as it is stored.",
             "203.0.113.7",
         ),
         Facet::SessionId => ("Exactly this session of the context; as `actor_id`.", "sess_1"),
+        Facet::Outcome => ("This outcome.", "denied"),
     }
 }
 
@@ -124,7 +129,9 @@ type IdText = Text<1, { limits::ID_CHARS_MAX }>;
 fn read_patterns(fields: &mut Fields<'_>, facet: Facet, parameter: &str) -> BTreeSet<ValuePattern> {
     let chars_max = match facet.values() {
         FacetValues::Identifier | FacetValues::Text => limits::ID_CHARS_MAX,
-        FacetValues::ActorType | FacetValues::Category | FacetValues::Action => usize::MAX,
+        FacetValues::ActorType | FacetValues::Category | FacetValues::Action | FacetValues::Outcome => {
+            usize::MAX
+        }
     };
     let texts = fields.repeated_text(parameter, 1, chars_max);
     if texts.len() > Condition::PATTERNS_MAX {
@@ -149,6 +156,7 @@ fn read_pattern(facet: Facet, text: String) -> Result<ValuePattern, String> {
         FacetValues::Identifier | FacetValues::Text => {}
         FacetValues::ActorType => _ = text.parse::<ActorType>().map_err(refused)?,
         FacetValues::Category => _ = text.parse::<Category>().map_err(refused)?,
+        FacetValues::Outcome => _ = text.parse::<Outcome>().map_err(refused)?,
         FacetValues::Action => return ValuePattern::of_action(&text).map_err(refused),
     }
     Ok(ValuePattern::Is(text))

@@ -32,6 +32,31 @@ fn an_identifier_is_hashed_as_a_whole() {
 }
 
 #[test]
+fn the_party_acted_for_is_as_the_actor_and_each_target_as_the_target() {
+    let party =
+        json!({"id": "jane@example.com", "type": "jane@example.com", "name": "Jane jane@example.com"});
+    let event = json!({
+        "actor": {"id": "u1", "on_behalf_of": party}, "targets": [{"id": "t1"}, party], "outcome": "jane@example.com",
+    });
+    let (event, fields) = redact(event, &Shape::audit_event());
+    let hash = "sha256:8c87b489ce35cf2e2f39f80e282cb2e804932a56a213983eeeb428407d43b52d";
+    let redacted = json!({"id": hash, "type": "jane@example.com", "name": "Jane [REDACTED]"});
+    let expected = json!({
+        "actor": {"id": "u1", "on_behalf_of": redacted}, "targets": [{"id": "t1"}, redacted], "outcome": "jane@example.com",
+    });
+    assert_eq!(event, expected);
+    let mut fields = fields;
+    fields.sort();
+    let names = [
+        "actor.on_behalf_of.id",
+        "actor.on_behalf_of.name",
+        "targets.1.id",
+        "targets.1.name",
+    ];
+    assert_eq!(fields, names);
+}
+
+#[test]
 fn identifier_forms_are_the_value_and_its_hash_forms() {
     let keyed = Engine::builder()
         .hash_key(Some(HashKey::new(b"key".to_vec())))

@@ -20,7 +20,7 @@ use audit_index::Term;
 use sha2::{Digest, Sha256};
 
 /// Raise it when the tokens of an event change: an index with other tokens is then rebuilt.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 
 /// The tokens of an event.
 #[derive(Clone, Debug)]
@@ -84,6 +84,7 @@ impl Kind {
             Self::Is(Facet::TargetType) => 'q',
             Self::Is(Facet::IpAddress) => 'i',
             Self::Is(Facet::SessionId) => 's',
+            Self::Is(Facet::Outcome) => 'r',
             Self::ActionPrefix => 'p',
             Self::IdempotencyKey => 'k',
             Self::Word(SearchedText::Action) => 'w',
@@ -313,9 +314,9 @@ mod tests {
         }
         let mut tokens = String::new();
         push_facet_tokens(&mut tokens, 37, &full);
-        let version_5 = "a_t49ZiCBTYwuu a_aAs2mo7fTnq7 a_b8G15stPjCS4 a_x8Fqrg-wbasZ a_c3BnVPzOKC1p a_o04HOK49r4Nm \
+        let version_6 = "a_t49ZiCBTYwuu a_aAs2mo7fTnq7 a_b8G15stPjCS4 a_x8Fqrg-wbasZ a_c3BnVPzOKC1p a_o04HOK49r4Nm \
             a_q770Z7ksipM9 a_i7XVROpvumAw a_s0OgZCq6Cs41 a_p2ORmGklw6bE a_wa a_wb a_nn a_n中太 a_n太郎 a_n田中 a_n郎 a_mm";
-        assert_eq!((VERSION, tokens.as_str()), (5, version_5));
+        assert_eq!((VERSION, tokens.as_str()), (6, version_6));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::{NOW, append, create_project, open, prepare};
 use audit_domain::{
-    ActorType, Category, Condition, EventFilter, Facet, PageLimit, Search, StoredEvent, Timestamp,
+    ActorType, Category, Condition, EventFilter, Facet, Outcome, PageLimit, Search, StoredEvent, Timestamp,
     ValuePattern, ViewerTier,
 };
 use audit_store::{Destination, EventQuery, Store};
@@ -111,6 +111,7 @@ fn value(facet: Facet, number: usize) -> ValuePattern {
         Facet::TargetType => format!("k{number}"),
         Facet::IpAddress => format!("192.0.2.{number}"),
         Facet::SessionId => format!("s{number}"),
+        Facet::Outcome => Outcome::ALL[number % Outcome::ALL.len()].to_string(),
     })
 }
 

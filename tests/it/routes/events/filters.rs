@@ -30,6 +30,7 @@ fn events() -> Vec<Value> {
             },
             "tenant_id": format!("tenant-{}", n / 7 % 3),
             "occurred_at": format!("2026-01-{:02}T12:00:00.000Z", n % 10 + 10),
+            "outcome": ["success", "failure", "denied"][n / 2 % 3],
             "context": {"ip_address": format!("192.0.2.{}", n % 4), "session_id": format!("session-{}", n % 6)},
         });
         let kind = ["doc", "user"][n / 4 % 2];
@@ -52,6 +53,7 @@ const FILTERS: &[(&str, &str)] = &[
     ("target_type", "doc"),
     ("ip_address", "192.0.2.1"),
     ("session_id", "session-2"),
+    ("outcome", "failure"),
     ("start_date", "2026-01-13T12:00:00Z"),
     ("end_date", "2026-01-16T14:00:00+02:00"),
     ("search", "alice report"),
@@ -76,6 +78,7 @@ fn matches(event: &Value, (name, value): (&str, &str)) -> bool {
         "target_type" => text("/target/type") == Some(value),
         "ip_address" => text("/context/ip_address") == Some(value),
         "session_id" => text("/context/session_id") == Some(value),
+        "outcome" => text("/outcome") == Some(value),
         // Both bounds as UTC text in one format, which sorts by time.
         "start_date" => text("/occurred_at") >= Some("2026-01-13T12:00:00.000Z"),
         "end_date" => text("/occurred_at") <= Some("2026-01-16T12:00:00.000Z"),

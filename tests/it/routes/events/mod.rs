@@ -8,6 +8,7 @@ mod idempotency;
 mod idempotency_header;
 mod lines;
 mod occurred_at;
+mod outcome_and_parties;
 mod paging;
 mod post;
 mod search;

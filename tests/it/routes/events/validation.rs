@@ -26,6 +26,17 @@ fn single_faults() -> Vec<(Value, &'static str)> {
             json!({"target": {"id": "doc-1", "type": "doc", "name": 1}}),
             "target.name",
         ),
+        (json!({"targets": {}}), "targets"),
+        (json!({"targets": [{"id": "doc-1"}]}), "targets[0].type"),
+        (json!({"outcome": "ok"}), "outcome"),
+        (
+            json!({"actor": {"on_behalf_of": "actor-2"}}),
+            "actor.on_behalf_of",
+        ),
+        (
+            json!({"actor": {"on_behalf_of": {"id": "actor-2", "type": "person"}}}),
+            "actor.on_behalf_of.type",
+        ),
         (json!({"context": []}), "context"),
         (json!({"context": {"ip_address": 5}}), "context.ip_address"),
         (json!({"context": {"user_agent": true}}), "context.user_agent"),

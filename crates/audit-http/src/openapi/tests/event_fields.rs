@@ -5,8 +5,8 @@ use audit_domain::EventField;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The dot paths of a schema's fields, of those that every event has if `only_required`. Fields below `metadata` and
-/// `changes` count as part of these.
+/// The dot paths of a schema's fields, of those that every event has if `only_required`. Fields below `metadata`, `changes`, `targets` and
+/// `actor.on_behalf_of` count as part of these.
 fn paths(
     checker: &Checker<'_>,
     schema: &Value,
@@ -19,7 +19,8 @@ fn paths(
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let is_required = required.is_some_and(|required| required.iter().any(|one| one == name));
         let path = format!("{prefix}{name}");
-        if checker.resolve(property).get("properties").is_some() {
+        let is_field = EventField::ALL.iter().any(|field| field.as_str() == path);
+        if !is_field && checker.resolve(property).get("properties").is_some() {
             paths(checker, property, &format!("{path}."), only_required, found);
         } else if is_required || !only_required {
             found.insert(path);
@@ -66,7 +67,10 @@ fn is_added(field: EventField) -> bool {
         | EventField::SessionId
         | EventField::IdempotencyKey
         | EventField::Metadata
-        | EventField::Changes => false,
+        | EventField::Changes
+        | EventField::Outcome
+        | EventField::OnBehalfOf
+        | EventField::Targets => false,
     }
 }
 
