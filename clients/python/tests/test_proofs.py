@@ -50,11 +50,11 @@ def test_the_vectors_of_events(vector: Dict[str, Any]) -> None:
 
 def test_the_vectors_of_fields_that_were_added_later() -> None:
     found = vectors("event-fields.json")
-    for event in found["events"]:
-        read = json.loads(event["canonical"])
-        assert content_hash(read, found["log"], content_salt=event["content_salt"]) == event["content_hash"]
-        for viewer in event["viewers"]:
-            assert content_hash(viewer["read"], found["log"], parts=viewer["parts"]) == event["content_hash"]
+    for vector in found["events"]:
+        read = json.loads(vector["canonical"])
+        assert content_hash(read, found["log"], content_salt=vector["content_salt"]) == vector["content_hash"]
+        for viewer in vector["viewers"]:
+            assert content_hash(viewer["read"], found["log"], parts=viewer["parts"]) == vector["content_hash"]
 
 
 def test_a_proof_of_something_else_is_refused() -> None:

@@ -26,6 +26,7 @@ FEED_FILTERS: Dict[str, Any] = {
     "target_type": "todo",
     "ip_address": "192.0.2.1",
     "session_id": "s1",
+    "outcome": "denied",
 }
 FEED_FILTERS.update({f"not_{name}": [value, "other"] for name, value in FEED_FILTERS.items()})
 FILTERS: Dict[str, Any] = {

@@ -23,6 +23,8 @@ export interface RequestFacts {
 
 /** From this status on, a request has failed. */
 const FAILED_STATUS = 400;
+/** The statuses of a request that the actor may not make (RFC 9110, sections 15.5.2 and 15.5.4). */
+const DENIED_STATUSES = [401, 403];
 /** The actor of a request that nobody has signed in for. */
 const ANONYMOUS: Actor = { id: "anonymous", type: "user" };
 /** The actor where the function that knows it throws. */
@@ -108,7 +110,8 @@ export async function eventFor<Request>(
     additions.actor ?? given<Actor | undefined>(() => valueFor(annotation.actor ?? settings.actor, request), UNKNOWN),
     // Without a tenant there is no event.
     additions.tenant_id ?? valueFor(annotation.tenantId ?? settings.tenantId, request),
-    additions.target ?? given(() => valueFor(annotation.target, request)),
+    // The first of several targets is the target.
+    additions.target ?? (additions.targets === undefined ? given(() => valueFor(annotation.target, request)) : undefined),
     given(() => valueFor(annotation.metadata, request)),
     settings.context === false ? undefined : given(facts.ip),
   ]);
@@ -122,6 +125,7 @@ export async function eventFor<Request>(
   }
   const context = { ...(settings.context === false ? {} : contextOf(ip, facts.userAgent)), ...additions.context };
   return {
+    outcome: outcomeOf(facts.status),
     ...additions,
     action,
     category: annotation.category,
@@ -131,6 +135,14 @@ export async function eventFor<Request>(
     ...(Object.keys(context).length === 0 ? {} : { context }),
     metadata: { ...metadataOf(facts, annotation.route, additions.idempotency_key !== undefined), ...metadata, ...additions.metadata },
   };
+}
+
+/** How a request with this status ended. */
+function outcomeOf(status: number): NonNullable<NewEvent["outcome"]> {
+  if (DENIED_STATUSES.includes(status)) {
+    return "denied";
+  }
+  return status < FAILED_STATUS ? "success" : "failure";
 }
 
 /** Address and user agent of the client. An IPv4 address is not written as a socket for both versions has it. */

@@ -8,10 +8,12 @@ import { InvalidEventError } from "./errors.js";
 const ACTION = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
 const CATEGORIES = ["auth", "access", "mutation", "admin", "security", "system"];
 const ACTOR_TYPES = ["user", "api_key", "service", "system"];
+const OUTCOMES = ["success", "failure", "denied"];
 const ACTION_CHARACTERS_MAX = 256;
 const ID_CHARACTERS_MAX = 256;
 const NAME_CHARACTERS_MAX = 512;
 const CHANGES_ITEMS_MAX = 200;
+const TARGETS_ITEMS_MAX = 16;
 /** Characters of an event as JSON. */
 const EVENT_CHARACTERS_MAX = 65_536;
 
@@ -77,25 +79,32 @@ const shortText = text(0, ID_CHARACTERS_MAX);
 const anyText = text(0, EVENT_CHARACTERS_MAX);
 const change = fields({ field: text(1, NAME_CHARACTERS_MAX), before: anything, after: anything }, ["field"]);
 
-const changes: Check = (path, value) => {
-  if (!Array.isArray(value)) {
-    return [`${path}: must be an array`];
-  }
-  return value.length > CHANGES_ITEMS_MAX
-    ? [`${path}: must have at most ${CHANGES_ITEMS_MAX} items`]
-    : value.flatMap((item, index) => change(`${path}[${index}]`, item));
-};
+const party = { id, type: oneOf(ACTOR_TYPES), name };
+const target = fields({ id, type: id, name }, ["id", "type"]);
+
+function items(item: Check, itemsMax: number): Check {
+  return (path, value) => {
+    if (!Array.isArray(value)) {
+      return [`${path}: must be an array`];
+    }
+    return value.length > itemsMax
+      ? [`${path}: must have at most ${itemsMax} items`]
+      : value.flatMap((one, index) => item(`${path}[${index}]`, one));
+  };
+}
 
 const event = fields(
   {
     action,
     category: oneOf(CATEGORIES),
     tenant_id: id,
-    actor: fields({ id, type: oneOf(ACTOR_TYPES), name, email: name }, ["id", "type"]),
-    target: fields({ id, type: id, name }, ["id", "type"]),
+    actor: fields({ ...party, email: name, on_behalf_of: fields(party, ["id", "type"]) }, ["id", "type"]),
+    target,
+    targets: items(target, TARGETS_ITEMS_MAX),
+    outcome: oneOf(OUTCOMES),
     context: fields({ ip_address: anyText, user_agent: anyText, location: anyText, session_id: shortText }, []),
     metadata: freeForm,
-    changes,
+    changes: items(change, CHANGES_ITEMS_MAX),
     idempotency_key: id,
     occurred_at: anyText,
   },

@@ -22,6 +22,7 @@ const FEED_FILTERS = {
   target_type: "todo",
   ip_address: "192.0.2.1",
   session_id: "s1",
+  outcome: "denied",
   not_tenant_id: "acme",
   not_actor_id: ["u1", "u2"],
   not_actor_type: "user",
@@ -31,6 +32,7 @@ const FEED_FILTERS = {
   not_target_type: "todo",
   not_ip_address: "192.0.2.1",
   not_session_id: "s1",
+  not_outcome: "success",
 } as const;
 const FILTERS = { ...FEED_FILTERS, ...DATES, search: "words", search_mode: "prefix" } as const;
 

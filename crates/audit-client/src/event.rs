@@ -3,7 +3,7 @@
 use crate::ambient;
 use crate::buffer::Entry;
 use crate::error::Error;
-use audit_domain::{ActorType, Category, Event, Timestamp, Violations};
+use audit_domain::{ActorType, Category, Event, Outcome, Timestamp, Violations};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -187,6 +187,13 @@ impl EventBuilder {
         self.set_in("actor", "email", email.into().into())
     }
 
+    /// `actor.on_behalf_of`: the party that the actor acts for, by impersonation or delegation.
+    #[must_use]
+    pub fn on_behalf_of(self, id: impl Into<String>, kind: ActorType) -> Self {
+        let party = json!({"id": id.into(), "type": kind.as_str()});
+        self.set_in("actor", "on_behalf_of", party)
+    }
+
     /// What was acted upon: `target.id` and `target.type`.
     #[must_use]
     pub fn target(self, id: impl Into<String>, kind: impl Into<String>) -> Self {
@@ -199,6 +206,25 @@ impl EventBuilder {
     #[must_use]
     pub fn target_name(self, name: impl Into<String>) -> Self {
         self.set_in("target", "name", name.into().into())
+    }
+
+    /// One more of several targets: an entry of `targets`, which begins with the target as it is now. So call it after [`Self::target`] and
+    /// [`Self::target_name`].
+    #[must_use]
+    pub fn further_target(mut self, id: impl Into<String>, kind: impl Into<String>) -> Self {
+        let further = json!({"id": id.into(), "type": kind.into()});
+        let first: Vec<Value> = self.event.get("target").cloned().into_iter().collect();
+        match self.event.entry("targets").or_insert_with(|| Value::Array(first)) {
+            Value::Array(targets) => targets.push(further),
+            other => *other = json!([further]),
+        }
+        self
+    }
+
+    /// `outcome`: how it ended.
+    #[must_use]
+    pub fn outcome(self, outcome: Outcome) -> Self {
+        self.set("outcome", outcome.as_str().into())
     }
 
     /// `context.ip_address`.

@@ -27,7 +27,7 @@ mod verifiable_log;
 mod webhook;
 
 pub use administration::{Object, Resource};
-pub use audit_domain::{ActorType, Category, Environment, Timestamp};
+pub use audit_domain::{ActorType, Category, Environment, Outcome, Timestamp};
 #[cfg(feature = "verify")]
 pub use audit_ledger::SignedCheckpoint;
 pub use client::{Client, ClientBuilder};

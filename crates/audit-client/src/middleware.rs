@@ -4,13 +4,15 @@
 use crate::double::Record;
 use crate::error::Error;
 use crate::event::{EventBuilder, NewEvent};
-use audit_domain::ActorType;
+use audit_domain::{ActorType, Outcome};
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// From this status on, a request has failed.
 const FAILED_STATUS: u16 = 400;
+/// The statuses of a request that the actor may not make (RFC 9110 §15.5.2 and §15.5.4).
+const DENIED_STATUSES: [u16; 2] = [401, 403];
 /// The id of the actor of an unauthenticated request.
 const ANONYMOUS: &str = "anonymous";
 const USER_AGENT_CHARS_MAX: usize = 512;
@@ -64,6 +66,15 @@ pub(crate) fn events_of(seen: &Seen, status: u16, annotated: Vec<EventBuilder>) 
         .collect()
 }
 
+/// How a request with this status ended.
+fn outcome_of(status: u16) -> Outcome {
+    match status {
+        _ if DENIED_STATUSES.contains(&status) => Outcome::Denied,
+        FAILED_STATUS.. => Outcome::Failure,
+        _ => Outcome::Success,
+    }
+}
+
 /// Adds what the handler has not said.
 fn completed(seen: &Seen, status: u16, mut event: EventBuilder) -> Result<NewEvent, Error> {
     if let Some(tenant_id) = seen.tenant_id.as_ref().filter(|_| !event.has("tenant_id")) {
@@ -74,6 +85,9 @@ fn completed(seen: &Seen, status: u16, mut event: EventBuilder) -> Result<NewEve
             Some((id, kind)) => event.actor(id, *kind),
             None => event.actor(ANONYMOUS, ActorType::User),
         };
+    }
+    if !event.has("outcome") {
+        event = event.outcome(outcome_of(status));
     }
     if let Some(address) = seen.address {
         // An IPv4 address is not written as a socket for both versions has it.

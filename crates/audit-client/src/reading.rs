@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::pages::{Pages, Params, objects, segment, with_query};
 use crate::transport::Call;
-use audit_domain::{ActorType, Category};
+use audit_domain::{ActorType, Category, Outcome};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -83,6 +83,11 @@ impl EventQuery {
     /// In this session.
     pub fn session_id(self, id: impl Into<String>) -> Self {
         self.set("session_id", id)
+    }
+
+    /// With this outcome.
+    pub fn outcome(self, outcome: Outcome) -> Self {
+        self.set("outcome", outcome.as_str())
     }
 
     /// Not before this date or time (ISO 8601).

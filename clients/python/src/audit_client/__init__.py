@@ -28,7 +28,7 @@ from .errors import (
 )
 from .proofs import content_hash, verify_completeness, verify_consistency, verify_inclusion, verify_note, verify_proof
 from .spool import Spool
-from .types import Actor, Alert, Change, Context, Event, EventInput, Target
+from .types import Actor, Alert, Change, Context, Event, EventInput, OnBehalfOf, Target
 from .webhook import verify_webhook
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "NetworkError",
     "NotConnected",
     "NotSent",
+    "OnBehalfOf",
     "Overflow",
     "QueueFull",
     "Result",

@@ -10,13 +10,14 @@ from typing import Any, Callable, Dict, List, Mapping, Tuple, get_args
 
 from ._wire import plain, well_formed, without_none
 from .errors import InvalidEvent
-from .types import ActorType, Category
+from .types import ActorType, Category, Outcome
 
 ACTION = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 ACTION_CHARS_MAX = 256
 ID_CHARS_MAX = 256
 NAME_CHARS_MAX = 512
 CHANGES_ITEMS_MAX = 200
+TARGETS_ITEMS_MAX = 16
 #: Characters of an event as JSON.
 EVENT_CHARS_MAX = 64 * 1024
 
@@ -95,20 +96,24 @@ def fields(members: Dict[str, Field]) -> Check:
     return check
 
 
-def changes(path: str, value: Any) -> List[str]:
-    if not isinstance(value, (list, tuple)):
-        return [f"{path}: must be a list"]
-    if len(value) > CHANGES_ITEMS_MAX:
-        return [f"{path}: must have at most {CHANGES_ITEMS_MAX} items"]
-    return [problem for index, one in enumerate(value) for problem in CHANGE(f"{path}[{index}]", written(one))]
+def items(item: Check, items_max: int) -> Check:
+    def check(path: str, value: Any) -> List[str]:
+        if not isinstance(value, (list, tuple)):
+            return [f"{path}: must be a list"]
+        if len(value) > items_max:
+            return [f"{path}: must have at most {items_max} items"]
+        return [problem for index, one in enumerate(value) for problem in item(f"{path}[{index}]", written(one))]
+
+    return check
 
 
 ID = text(1, ID_CHARS_MAX)
 NAME = text(0, NAME_CHARS_MAX)
 ANY_TEXT = text(0, EVENT_CHARS_MAX)
 CHANGE = fields({"field": Field(text(1, NAME_CHARS_MAX), True), "before": Field(anything), "after": Field(anything)})
-ACTOR = {"id": Field(ID, True), "type": Field(one_of(get_args(ActorType)), True), "name": Field(NAME), "email": Field(NAME)}
-TARGET = {"id": Field(ID, True), "type": Field(ID, True), "name": Field(NAME)}
+PARTY = {"id": Field(ID, True), "type": Field(one_of(get_args(ActorType)), True), "name": Field(NAME)}
+ACTOR = {**PARTY, "email": Field(NAME), "on_behalf_of": Field(fields(PARTY))}
+TARGET = fields({"id": Field(ID, True), "type": Field(ID, True), "name": Field(NAME)})
 CONTEXT = {
     "ip_address": Field(ANY_TEXT),
     "user_agent": Field(ANY_TEXT),
@@ -121,10 +126,12 @@ EVENT = fields(
         "category": Field(one_of(get_args(Category)), True),
         "tenant_id": Field(ID, True),
         "actor": Field(fields(ACTOR), True),
-        "target": Field(fields(TARGET)),
+        "target": Field(TARGET),
+        "targets": Field(items(TARGET, TARGETS_ITEMS_MAX)),
+        "outcome": Field(one_of(get_args(Outcome))),
         "context": Field(fields(CONTEXT)),
         "metadata": Field(free_form),
-        "changes": Field(changes),
+        "changes": Field(items(CHANGE, CHANGES_ITEMS_MAX)),
         "idempotency_key": Field(ID),
         "occurred_at": Field(time),
     }

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, TypeVar, cast
 
-from .types import Actor, Category, Change, Context, EventInput, Target
+from .types import Actor, Category, Change, Context, EventInput, Outcome, Target
 
 LOGGER = logging.getLogger("audit_client")
 ATTRIBUTE = "__audit__"
@@ -28,6 +28,8 @@ ANONYMOUS: Actor = {"id": "anonymous", "type": "user"}
 UNKNOWN: Actor = {"id": "unknown", "type": "system"}
 #: From this status on, a request has failed.
 FAILED_STATUS = 400
+#: The statuses of a request that the actor may not make (RFC 9110, sections 15.5.2 and 15.5.4).
+DENIED_STATUSES = (401, 403)
 USER_AGENT_CHARS_MAX = 512
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 #: A parameter in the route of Django and Flask: ``<pk>``, ``<int:pk>``; not one of a regular expression, ``(?P<pk>…)``.
@@ -79,6 +81,8 @@ def annotate(
     tenant_id: Optional[str] = None,
     actor: Optional[Actor] = None,
     target: Optional[Target] = None,
+    targets: Optional[List[Target]] = None,
+    outcome: Optional[Outcome] = None,
     metadata: Optional[Mapping[str, Any]] = None,
     changes: Optional[List[Change]] = None,
     idempotency_key: Optional[str] = None,
@@ -93,6 +97,8 @@ def annotate(
         "tenant_id": tenant_id,
         "actor": actor,
         "target": target,
+        "targets": targets,
+        "outcome": outcome,
         "changes": changes,
         "idempotency_key": idempotency_key,
     }
@@ -148,11 +154,11 @@ def needs_event(handled: Handled) -> bool:
 
 def event_of(handled: Handled, actor: Optional[Actor], tenant_id: Optional[str]) -> EventInput:
     """The event of a request for which :func:`needs_event` holds."""
-    event: Dict[str, Any] = {"actor": actor or ANONYMOUS, "tenant_id": tenant_id}
+    event: Dict[str, Any] = {"actor": actor or ANONYMOUS, "tenant_id": tenant_id, "outcome": outcome_of(handled.status)}
     annotation = handled.annotation
     if annotation is not None:
         event["action"], event["category"] = annotation.action, annotation.category
-        if annotation.target is not None:
+        if annotation.target is not None and "targets" not in handled.fields:
             make = annotation.target
             target = handled.given(lambda: make(handled.path))
             event.update({} if target is None else {"target": target})
@@ -171,6 +177,13 @@ def event_of(handled: Handled, actor: Optional[Actor], tenant_id: Optional[str])
     if "category" not in event:
         raise ValueError(f"no category is known for {event['action']}")
     return cast(EventInput, event)
+
+
+def outcome_of(status: int) -> Outcome:
+    """How a request with this status ended."""
+    if status in DENIED_STATUSES:
+        return "denied"
+    return "failure" if status >= FAILED_STATUS else "success"
 
 
 def facts_of(handled: Handled, has_key: bool) -> Dict[str, Any]:

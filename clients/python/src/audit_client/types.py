@@ -17,6 +17,7 @@ else:
 
 Category = Literal["auth", "access", "mutation", "admin", "security", "system"]
 ActorType = Literal["user", "api_key", "service", "system"]
+Outcome = Literal["success", "failure", "denied"]
 Severity = Literal["low", "medium", "high", "critical"]
 AlertStatus = Literal["open", "acknowledged", "resolved"]
 GroupBy = Literal["actor_id", "tenant_id", "ip_address", "session_id", "target_id"]
@@ -38,11 +39,18 @@ class _ActorRequired(TypedDict):
     type: ActorType
 
 
+class OnBehalfOf(_ActorRequired, total=False):
+    """The party that an actor acts for, by impersonation or delegation."""
+
+    name: str
+
+
 class Actor(_ActorRequired, total=False):
     """Who acted."""
 
     name: str
     email: str
+    on_behalf_of: OnBehalfOf
 
 
 class _TargetRequired(TypedDict):
@@ -87,6 +95,8 @@ class EventInput(_EventRequired, total=False):
     """An event to record. ``action`` is dot-namespaced lower case, such as ``user.role.updated``."""
 
     target: Target
+    targets: List[Target]
+    outcome: Outcome
     context: Context
     metadata: Dict[str, Any]
     changes: List[Change]
@@ -106,6 +116,8 @@ class Event(_StoredEventRequired, total=False):
     """An event as the service returns it, redacted as it was stored."""
 
     target: Target
+    targets: List[Target]
+    outcome: Outcome
     context: Context
     metadata: Dict[str, Any]
     changes: List[Change]

@@ -2,7 +2,9 @@
 //! them. A route of the service without a method here fails this test.
 
 use crate::kit;
-use audit_client::{ActorType, Category, Client, Environment, EventQuery, NewEvent, Object, Resource, Spool};
+use audit_client::{
+    ActorType, Category, Client, Environment, EventQuery, NewEvent, Object, Outcome, Resource, Spool,
+};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::time::Duration;
@@ -39,6 +41,7 @@ fn export_filters() -> EventQuery {
         .target_type("todo")
         .ip_address("192.0.2.1")
         .session_id("s1")
+        .outcome(Outcome::Denied)
         .add("not_tenant_id", "acme")
         .add("not_actor_id", "u1")
         .add("not_actor_id", "u2")
@@ -49,6 +52,7 @@ fn export_filters() -> EventQuery {
         .add("not_target_type", "todo")
         .add("not_ip_address", "192.0.2.1")
         .add("not_session_id", "s1")
+        .add("not_outcome", "success")
 }
 
 fn export_query() -> EventQuery {
