@@ -46,11 +46,18 @@ export function sampleEvents(count, tenants = ["acme", "globex"], now = Date.now
 const SCRIPT = "<img src=x onerror=\"window.pwned='img'\"><script>window.pwned='script'</script>";
 const LINK = "javascript:window.pwned='link'";
 
+const hostileTarget = { id: `</div>${SCRIPT}`, type: `${SCRIPT}type`, name: "{{constructor.constructor('window.pwned=1')()}}" };
+
 /** An event with markup in every field that takes text. */
 export const hostileEvent = (tenant_id = "acme") => ({
   action: "user.created", category: "security", tenant_id,
-  actor: { id: `${SCRIPT}-actor`, type: "user", name: `"><svg onload="window.pwned='svg'">`, email: LINK },
-  target: { id: `</div>${SCRIPT}`, type: `${SCRIPT}type`, name: "{{constructor.constructor('window.pwned=1')()}}" },
+  actor: {
+    id: `${SCRIPT}-actor`, type: "user", name: `"><svg onload="window.pwned='svg'">`, email: LINK,
+    on_behalf_of: { id: `${SCRIPT}-other`, type: "user", name: LINK },
+  },
+  outcome: "denied",
+  target: hostileTarget,
+  targets: [hostileTarget, { id: SCRIPT, type: SCRIPT, name: LINK }],
   context: { ip_address: LINK, user_agent: SCRIPT, location: `\${window.pwned='template'}`, session_id: `' onmouseover='window.pwned="mouse"` },
   metadata: { [`${SCRIPT}key`]: SCRIPT, __proto__x: { constructor: SCRIPT }, list: [SCRIPT, { deep: LINK }], number: 12345678901234567890n },
   changes: [{ field: SCRIPT, before: SCRIPT, after: { html: SCRIPT } }, { field: "‮gnirts‬", before: null, after: [LINK] }],

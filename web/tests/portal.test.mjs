@@ -170,6 +170,7 @@ test("markup in every field of an event stays text", async () => {
   await page.route("**/events/summary?**", (route) => route.fulfill({ json: summary }));
   await page.goto(`${server.url}/portal#token=${hostile}&event=${id}&actor_id=${encodeURIComponent(evil)}&search=${encodeURIComponent("a")}`);
   await page.locator("audit-log-event h3").waitFor();
+  for (const label of ["On behalf of", "Further targets", "Outcome"]) await page.locator("audit-log-event dt", { hasText: label }).waitFor();
   await page.getByRole("button", { name: "Raw JSON" }).click();
   await page.getByRole("button", { name: "More filters" }).click();
   await page.locator("audit-log-proof .mark.consistent, audit-log-proof .mark.verified").waitFor();

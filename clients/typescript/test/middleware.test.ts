@@ -79,6 +79,7 @@ test("Express: a handler's annotation is recorded with who, what, whose and from
   assert.deepEqual(client.events, [{
     action: "todo.updated",
     category: "mutation",
+    outcome: "success",
     tenant_id: "acme",
     actor: { id: "user_1", type: "user" },
     target: { id: "7", type: "todo" },
@@ -132,6 +133,7 @@ test("Fastify: a route's annotation is recorded, also of routes outside of the p
   assert.deepEqual(client.events, [{
     action: "todo.deleted",
     category: "mutation",
+    outcome: "success",
     tenant_id: "acme",
     actor: { id: "user_1", type: "user" },
     target: { id: "9", type: "todo" },

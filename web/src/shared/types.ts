@@ -12,6 +12,13 @@ export interface Change {
   after?: Json;
 }
 
+/** An actor, whom it acts for, or a target, as far as the reader sees it. */
+export interface Party {
+  id?: string;
+  type?: string;
+  name?: string;
+}
+
 export interface AuditEvent {
   id: string;
   action?: string;
@@ -23,8 +30,11 @@ export interface AuditEvent {
   content_hash: string;
   content_salt?: string;
   redacted: boolean;
-  actor?: { id?: string; type?: string; name?: string; email?: string };
-  target?: { id?: string; type?: string; name?: string };
+  actor?: Party & { email?: string; on_behalf_of?: Party };
+  target?: Party;
+  /** `null` stands for one that is hidden. */
+  targets?: (Party | null)[];
+  outcome?: string;
   context?: { ip_address?: string; user_agent?: string; location?: string; session_id?: string };
   metadata?: { [key: string]: Json };
   changes?: Change[];

@@ -2,7 +2,7 @@ import { css, html, LitElement, nothing, type PropertyValues, type TemplateResul
 import type { Api } from "../shared/api.js";
 import { formatJson, inlineJson } from "../shared/exact-json.js";
 import { theme } from "../shared/theme.js";
-import type { AuditEvent, Change, Json } from "../shared/types.js";
+import type { AuditEvent, Change, Json, Party } from "../shared/types.js";
 import { visible } from "../shared/visible.js";
 import type { FilterField } from "./filter.js";
 import type { Formats } from "./format.js";
@@ -69,7 +69,7 @@ export class EventDetails extends LitElement {
   override render(): TemplateResult {
     const { event, formats } = this;
     const { messages: t } = formats;
-    const { actor, target, context } = event;
+    const { actor, target, targets, context, outcome } = event;
     return html`
       <header part="details-header">
         <div>
@@ -92,17 +92,20 @@ export class EventDetails extends LitElement {
             ${this.row(t.occurredAt, formats.full(event.occurred_at))} ${this.row(t.receivedAt, formats.full(event.received_at))}
             ${this.row(t.claimedAt, event.claimed_at && formats.full(event.claimed_at))}
             ${this.row(t.category, event.category && (t.categories[event.category] ?? event.category), "category", event.category)}
-            ${this.row(t.action, event.action, "action")} ${this.row(t.tenant, event.tenant_id, "tenant_id")}
+            ${this.row(t.action, event.action, "action")} ${this.row(t.outcome, outcome && (t.outcomes[outcome] ?? outcome))}
+            ${this.row(t.tenant, event.tenant_id, "tenant_id")}
           </dl>
         </section>
         ${this.changes(event.changes)}
         ${this.section(t.actor, [
           this.row(t.name, actor?.name), this.row(t.id, actor?.id, "actor_id"), this.row(t.email, actor?.email),
           this.row(t.type, actor?.type && (t.actorTypes[actor.type] ?? actor.type), "actor_type", actor?.type),
+          this.row(t.onBehalfOf, nameOf(actor?.on_behalf_of)),
         ], actor)}
         ${this.section(t.target, [
           this.row(t.name, target?.name), this.row(t.id, target?.id, "target_id"), this.row(t.type, target?.type, "target_type"),
-        ], target)}
+          this.row(t.furtherTargets, targets?.slice(1).map(nameOf).filter(Boolean).join(", ")),
+        ], target ?? targets?.[0] ?? undefined)}
         ${this.section(t.context, [
           this.row(t.ipAddress, context?.ip_address), this.row(t.location, context?.location), this.row(t.userAgent, context?.user_agent),
           this.row(t.session, context?.session_id),
@@ -168,6 +171,11 @@ export class EventDetails extends LitElement {
     await navigator.clipboard.writeText(text).catch(() => undefined);
     this.copied = this.formats.messages.copied;
   }
+}
+
+/** The name of a party, with its id. */
+function nameOf(party: Party | null | undefined): string {
+  return [party?.name, party?.id].filter(Boolean).join(" · ");
 }
 
 /** The leaves of metadata with their dot paths. */
