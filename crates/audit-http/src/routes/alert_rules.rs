@@ -341,7 +341,8 @@ pub(super) mod about {
                 r#"{"rules": [{
                     "id": "auth_brute_force", "type": "builtin", "name": "Auth Brute Force",
                     "action_pattern": "auth.failed*",
-                    "further_action_patterns": ["login.failed", "*.login.failed", "*.login_failed"], "threshold": 5, "window_seconds": 300, "group_by": "actor_id",
+                    "further_action_patterns": ["login.failed", "*.login.failed", "*.login_failed"],
+                    "threshold": 5, "window_seconds": 300, "group_by": "actor_id",
                     "severity": "high", "enabled": true, "cooldown_seconds": 3600
                 }]}"#,
             )],
@@ -369,7 +370,7 @@ pub(super) mod about {
                 r#"{
                     "name": "Permission changes", "action_pattern": "*.permission.*", "threshold": 3,
                     "window_seconds": 600, "group_by": "tenant_id", "severity": "medium", "enabled": true,
-                    "cooldown_seconds": 60
+                    "cooldown_seconds": 60, "actor_types": ["user"], "categories": ["admin"], "not_actor_ids": ["backup"]
                 }"#,
             )],
             outcome: "The rule.",
@@ -389,7 +390,7 @@ pub(super) mod about {
                 r#"{
                     "name": "Permission changes", "action_pattern": "*.permission.*", "threshold": 3,
                     "window_seconds": 600, "group_by": "tenant_id", "severity": "medium", "enabled": true,
-                    "cooldown_seconds": 60
+                    "cooldown_seconds": 60, "actor_types": ["user"], "categories": ["admin"], "not_actor_ids": ["backup"]
                 }"#,
             )],
             outcome: "The changed rule.",

@@ -322,8 +322,11 @@ pub(super) mod about {
         Sample(
             "one_event",
             r#"{
-                "action": "user.role.updated", "category": "admin", "tenant_id": "acme",
-                "actor": {"id": "user_1", "type": "user", "name": "Jane Doe", "email": "jane@example.com"},
+                "action": "user.role.updated", "category": "admin", "tenant_id": "acme", "outcome": "success",
+                "actor": {
+                    "id": "user_1", "type": "user", "name": "Jane Doe", "email": "jane@example.com",
+                    "on_behalf_of": {"id": "user_7", "type": "user", "name": "Sam Poe"}
+                },
                 "target": {"id": "user_2", "type": "user", "name": "John Roe"},
                 "context": {
                     "ip_address": "203.0.113.7", "user_agent": "Mozilla/5.0", "location": "Utrecht", "session_id": "s_9f2c"
@@ -331,6 +334,14 @@ pub(super) mod about {
                 "metadata": {"ticket": "OPS-17", "note": "paid with 4111 1111 1111 1111"},
                 "changes": [{"field": "role", "before": "member", "after": "admin"}],
                 "idempotency_key": "a3f1", "occurred_at": "2026-01-15T11:30:00+01:00"
+            }"#,
+        ),
+        Sample(
+            "several_targets",
+            r#"{
+                "action": "team.member.added", "category": "admin", "tenant_id": "acme",
+                "actor": {"id": "user_1", "type": "user"},
+                "targets": [{"id": "team_3", "type": "team", "name": "Blue"}, {"id": "user_2", "type": "user"}]
             }"#,
         ),
         Sample(

@@ -270,7 +270,7 @@ pub(super) mod about {
                           the URL by this.",
             requests: &[Sample(
                 "example",
-                r#"{"url": "https://example.com/alerts", "enabled": true}"#,
+                r#"{"url": "https://example.com/alerts", "format": "json", "enabled": true}"#,
             )],
             outcome: "The webhook with its secret, which is not shown again.",
             responses: &[Sample("example", WITH_SECRET)],
@@ -286,7 +286,7 @@ pub(super) mod about {
             path: id(),
             requests: &[Sample(
                 "example",
-                r#"{"url": "https://example.com/alerts", "enabled": false}"#,
+                r#"{"url": "https://example.com/alerts", "format": "json", "enabled": false}"#,
             )],
             outcome: "The changed webhook; its secret is redacted.",
             responses: &[Sample(

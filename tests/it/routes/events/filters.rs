@@ -18,6 +18,7 @@ fn events() -> Vec<Value> {
     let categories = ["auth", "access", "mutation", "admin", "security", "system"];
     let kinds = ["user", "api_key", "service", "system"];
     let names = ["Alice Adams", "Bob Brown", "alice cooper"];
+    let outcomes = ["success", "failure", "denied"];
     let numbers = 0..84_usize;
     let one = |n: usize| {
         let event = json!({
@@ -30,7 +31,7 @@ fn events() -> Vec<Value> {
             },
             "tenant_id": format!("tenant-{}", n / 7 % 3),
             "occurred_at": format!("2026-01-{:02}T12:00:00.000Z", n % 10 + 10),
-            "outcome": ["success", "failure", "denied"][n / 2 % 3],
+            "outcome": outcomes[n / 2 % outcomes.len()],
             "context": {"ip_address": format!("192.0.2.{}", n % 4), "session_id": format!("session-{}", n % 6)},
         });
         let kind = ["doc", "user"][n / 4 % 2];
