@@ -127,7 +127,7 @@ impl AuditLog {
         let scope = self
             .store
             .read(|reader| self.scope(reader, principal, selection))?;
-        let (last, edge) = self.trusted_head(&scope)?;
+        let (last, edge) = self.trusted_head(&scope, to)?;
         if to > last.size {
             return Err(Violations::one("to", format!("the log has {} events", last.size)).into());
         }
@@ -135,8 +135,14 @@ impl AuditLog {
         self.prove_consistency(scope.ledger_id, from, to, &last, edge.as_ref())
     }
 
-    /// The head of a log that the service wrote, with its tree, or else the last one that it signed.
-    fn trusted_head(&self, scope: &Scope) -> Result<(TreeHead, Option<Frontier>)> {
+    /// A head that a tree of this size must lead to, with its tree if it is known: the last one that this node has signed or seen, whose
+    /// checkpoint clients get also when the database has another history since; if that is smaller, the one that the service wrote.
+    fn trusted_head(&self, scope: &Scope, size: u64) -> Result<(TreeHead, Option<Frontier>)> {
+        let origin = self.log_signer()?.origin(&scope.log_name())?;
+        let signed = self.signing.signed_tree(&origin);
+        if let Some(signed) = signed.filter(|signed| signed.size() >= size) {
+            return Ok((signed.head(), Some(signed)));
+        }
         let states = self
             .store
             .read(|reader| reader.signing_states(&[scope.ledger_id]))?;

@@ -485,3 +485,29 @@ proptest! {
         crate::signing::take_statements();
     }
 }
+
+/// The database goes back, and the next event has the place of one that was signed.
+#[test]
+fn a_checkpoint_is_shown_with_no_proof_of_another_history() {
+    let _turn = crate::signing::record();
+    for is_whole in [true, false] {
+        for restart in [Some(Step::Restart), None] {
+            let mut log = Log::new();
+            let signed = [
+                Step::Append(1),
+                Step::Sign,
+                Step::Audit,
+                Step::Save,
+                Step::Append(1),
+                Step::Sign,
+            ];
+            signed.into_iter().for_each(|step| log.run(step));
+            log.run(Step::Restore(0, is_whole));
+            restart.into_iter().for_each(|step| log.run(step));
+            log.run(Step::Append(1));
+            log.run(Step::Audit);
+            log.service().close();
+        }
+    }
+    crate::signing::take_statements();
+}
