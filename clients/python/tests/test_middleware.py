@@ -143,8 +143,10 @@ def test_a_request_is_recorded_as_the_table_says(
     status = use(case, audit)
     assert status in (None, case["response"].get("status", 500)), "the response stays"
     if case.get("aborted"):
-        framework = {use_fastapi: "FastAPI", use_django: "Django", use_flask: "Flask"}[use]
-        assert (framework in case["not_aborted_in"]) == (status is not None), "it is aborted, or the table says why not"
+        framework = use.__name__[len("use_") :]
+        assert (framework in (name.lower() for name in case["not_aborted_in"])) == (status is not None), (
+            "it is aborted, or the table says why not"
+        )
     assert "secret" not in json.dumps(audit.recorded)
     reported = [record for record in caplog.records if record.name == "audit_client"]
     assert len(reported) == case.get("reports", int(case["expect"] == "reported")), caplog.text

@@ -120,6 +120,9 @@ def use_rules(client: Client) -> None:
         "severity": "low",
         "cooldown_seconds": 60,
         "enabled": True,
+        "actor_types": ["user"],
+        "categories": ["auth"],
+        "not_actor_ids": ["backup"],
     }
     client.alert_rules.list()
     client.alert_rules.get("id")
@@ -136,8 +139,8 @@ def use_alerts(client: Client) -> None:
     client.alerts.resolve("id")
     client.webhooks.list()
     client.webhooks.get("id")
-    client.webhooks.create(url="https://example.com", enabled=True)
-    client.webhooks.update("id", url="https://example.com", enabled=True)
+    client.webhooks.create(url="https://example.com", format="slack", enabled=True)
+    client.webhooks.update("id", url="https://example.com", format="slack", enabled=True)
     client.webhooks.rotate_secret("id")
     client.webhooks.test("id")
     assert len(list(client.webhooks.deliveries("id", status="failed", limit=10))) > 1

@@ -115,7 +115,10 @@ async function useRules(client: AuditClient): Promise<void> {
     severity: "low",
     cooldown_seconds: 60,
     enabled: true,
-  } as const;
+    actor_types: ["user"],
+    categories: ["auth"],
+    not_actor_ids: ["backup"],
+  } satisfies Parameters<AuditClient["alerts"]["rules"]["create"]>[0];
   await alerts.rules.list();
   await alerts.rules.get("id");
   await alerts.rules.create(rule);
@@ -128,7 +131,7 @@ async function useAlerts({ alerts, webhooks }: AuditClient): Promise<void> {
   await alerts.get("id");
   await alerts.acknowledge("id");
   await alerts.resolve("id");
-  const webhook = { url: "https://example.com", enabled: true };
+  const webhook = { url: "https://example.com", format: "slack", enabled: true } as const;
   await webhooks.list();
   await webhooks.get("id");
   await webhooks.create(webhook);

@@ -20,6 +20,7 @@ ActorType = Literal["user", "api_key", "service", "system"]
 Outcome = Literal["success", "failure", "denied"]
 Severity = Literal["low", "medium", "high", "critical"]
 AlertStatus = Literal["open", "acknowledged", "resolved"]
+WebhookFormat = Literal["json", "slack", "teams"]
 GroupBy = Literal["actor_id", "tenant_id", "ip_address", "session_id", "target_id"]
 Behavior = Literal["replace", "hash", "mask"]
 Environment = Literal["live", "test"]
@@ -294,7 +295,7 @@ class Webhook(TypedDict):
 
     id: str
     url: str
-    format: Literal["json", "slack", "teams"]
+    format: WebhookFormat
     enabled: bool
     secret: str
     created_at: str

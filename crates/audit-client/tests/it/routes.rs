@@ -123,8 +123,9 @@ fn resources() -> Vec<(Resource, Vec<Value>, Option<Value>)> {
     let rule = json!({
         "name": "n", "action_pattern": "a.*", "threshold": 1, "window_seconds": 60, "group_by": "actor_id",
         "severity": "low", "cooldown_seconds": 60, "enabled": true,
+        "actor_types": ["user"], "categories": ["auth"], "not_actor_ids": ["backup"],
     });
-    let webhook = json!({"url": "https://example.com", "enabled": true});
+    let webhook = json!({"url": "https://example.com", "format": "slack", "enabled": true});
     let tier =
         json!({"name": "n", "actions": null, "categories": null, "hidden_fields": [], "routes": ["events"]});
     let mut tier_change = tier.clone();

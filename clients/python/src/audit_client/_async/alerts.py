@@ -1,14 +1,16 @@
 """Alerts, their rules and their webhooks."""
 
-from typing import AsyncIterator, List, Optional, cast
+from typing import AsyncIterator, List, Optional, Sequence, cast
 
 from .._transport import AsyncTransport
 from .._wire import Params, call, json_of, segment
 from ..types import (
+    ActorType,
     Alert,
     AlertPage,
     AlertRule,
     AlertStatus,
+    Category,
     DeliveryPage,
     DeliveryStatus,
     GroupBy,
@@ -16,6 +18,7 @@ from ..types import (
     Time,
     Webhook,
     WebhookDelivery,
+    WebhookFormat,
 )
 
 
@@ -98,6 +101,9 @@ class AsyncAlertRules:
         severity: Severity,
         cooldown_seconds: Optional[int] = None,
         enabled: Optional[bool] = None,
+        actor_types: Optional[Sequence[ActorType]] = None,
+        categories: Optional[Sequence[Category]] = None,
+        not_actor_ids: Optional[Sequence[str]] = None,
     ) -> AlertRule:
         """A custom rule. Master key, paid plan."""
         body = {
@@ -109,6 +115,9 @@ class AsyncAlertRules:
             "severity": severity,
             "cooldown_seconds": cooldown_seconds,
             "enabled": enabled,
+            "actor_types": actor_types,
+            "categories": categories,
+            "not_actor_ids": not_actor_ids,
         }
         request = call("POST", "/alerts/rules", body=body, is_idempotent=False)
         return cast(AlertRule, (await self._transport.send(request, json_of))["rule"])
@@ -125,6 +134,9 @@ class AsyncAlertRules:
         severity: Optional[Severity] = None,
         cooldown_seconds: Optional[int] = None,
         enabled: Optional[bool] = None,
+        actor_types: Optional[Sequence[ActorType]] = None,
+        categories: Optional[Sequence[Category]] = None,
+        not_actor_ids: Optional[Sequence[str]] = None,
     ) -> AlertRule:
         """Changes the given fields. The name, pattern, grouping and severity of a built-in rule are fixed. Master key."""
         body = {
@@ -136,6 +148,9 @@ class AsyncAlertRules:
             "severity": severity,
             "cooldown_seconds": cooldown_seconds,
             "enabled": enabled,
+            "actor_types": actor_types,
+            "categories": categories,
+            "not_actor_ids": not_actor_ids,
         }
         request = call("PATCH", f"/alerts/rules/{segment(rule_id)}", body=body)
         return cast(AlertRule, (await self._transport.send(request, json_of))["rule"])
@@ -160,14 +175,17 @@ class AsyncWebhooks:
         request = call("GET", f"/alerts/webhooks/{segment(webhook_id)}")
         return cast(Webhook, (await self._transport.send(request, json_of))["webhook"])
 
-    async def create(self, *, url: str, enabled: Optional[bool] = None) -> Webhook:
+    async def create(self, *, url: str, format: Optional[WebhookFormat] = None, enabled: Optional[bool] = None) -> Webhook:
         """A webhook, with its secret. Keep it: no other response shows it. Paid plan."""
-        request = call("POST", "/alerts/webhooks", body={"url": url, "enabled": enabled}, is_idempotent=False)
+        request = call("POST", "/alerts/webhooks", body={"url": url, "format": format, "enabled": enabled}, is_idempotent=False)
         return cast(Webhook, (await self._transport.send(request, json_of))["webhook"])
 
-    async def update(self, webhook_id: str, *, url: Optional[str] = None, enabled: Optional[bool] = None) -> Webhook:
+    async def update(
+        self, webhook_id: str, *, url: Optional[str] = None, format: Optional[WebhookFormat] = None, enabled: Optional[bool] = None
+    ) -> Webhook:
         """Changes the given fields."""
-        request = call("PATCH", f"/alerts/webhooks/{segment(webhook_id)}", body={"url": url, "enabled": enabled})
+        body = {"url": url, "format": format, "enabled": enabled}
+        request = call("PATCH", f"/alerts/webhooks/{segment(webhook_id)}", body=body)
         return cast(Webhook, (await self._transport.send(request, json_of))["webhook"])
 
     async def rotate_secret(self, webhook_id: str) -> Webhook:

@@ -1,15 +1,17 @@
 # Generated from audit_client/_async by tools/unasync.py. Change that file.
 """Alerts, their rules and their webhooks."""
 
-from typing import Iterator, List, Optional, cast
+from typing import Iterator, List, Optional, Sequence, cast
 
 from .._transport import Transport
 from .._wire import Params, call, json_of, segment
 from ..types import (
+    ActorType,
     Alert,
     AlertPage,
     AlertRule,
     AlertStatus,
+    Category,
     DeliveryPage,
     DeliveryStatus,
     GroupBy,
@@ -17,6 +19,7 @@ from ..types import (
     Time,
     Webhook,
     WebhookDelivery,
+    WebhookFormat,
 )
 
 
@@ -99,6 +102,9 @@ class AlertRules:
         severity: Severity,
         cooldown_seconds: Optional[int] = None,
         enabled: Optional[bool] = None,
+        actor_types: Optional[Sequence[ActorType]] = None,
+        categories: Optional[Sequence[Category]] = None,
+        not_actor_ids: Optional[Sequence[str]] = None,
     ) -> AlertRule:
         """A custom rule. Master key, paid plan."""
         body = {
@@ -110,6 +116,9 @@ class AlertRules:
             "severity": severity,
             "cooldown_seconds": cooldown_seconds,
             "enabled": enabled,
+            "actor_types": actor_types,
+            "categories": categories,
+            "not_actor_ids": not_actor_ids,
         }
         request = call("POST", "/alerts/rules", body=body, is_idempotent=False)
         return cast(AlertRule, (self._transport.send(request, json_of))["rule"])
@@ -126,6 +135,9 @@ class AlertRules:
         severity: Optional[Severity] = None,
         cooldown_seconds: Optional[int] = None,
         enabled: Optional[bool] = None,
+        actor_types: Optional[Sequence[ActorType]] = None,
+        categories: Optional[Sequence[Category]] = None,
+        not_actor_ids: Optional[Sequence[str]] = None,
     ) -> AlertRule:
         """Changes the given fields. The name, pattern, grouping and severity of a built-in rule are fixed. Master key."""
         body = {
@@ -137,6 +149,9 @@ class AlertRules:
             "severity": severity,
             "cooldown_seconds": cooldown_seconds,
             "enabled": enabled,
+            "actor_types": actor_types,
+            "categories": categories,
+            "not_actor_ids": not_actor_ids,
         }
         request = call("PATCH", f"/alerts/rules/{segment(rule_id)}", body=body)
         return cast(AlertRule, (self._transport.send(request, json_of))["rule"])
@@ -161,14 +176,17 @@ class Webhooks:
         request = call("GET", f"/alerts/webhooks/{segment(webhook_id)}")
         return cast(Webhook, (self._transport.send(request, json_of))["webhook"])
 
-    def create(self, *, url: str, enabled: Optional[bool] = None) -> Webhook:
+    def create(self, *, url: str, format: Optional[WebhookFormat] = None, enabled: Optional[bool] = None) -> Webhook:
         """A webhook, with its secret. Keep it: no other response shows it. Paid plan."""
-        request = call("POST", "/alerts/webhooks", body={"url": url, "enabled": enabled}, is_idempotent=False)
+        request = call("POST", "/alerts/webhooks", body={"url": url, "format": format, "enabled": enabled}, is_idempotent=False)
         return cast(Webhook, (self._transport.send(request, json_of))["webhook"])
 
-    def update(self, webhook_id: str, *, url: Optional[str] = None, enabled: Optional[bool] = None) -> Webhook:
+    def update(
+        self, webhook_id: str, *, url: Optional[str] = None, format: Optional[WebhookFormat] = None, enabled: Optional[bool] = None
+    ) -> Webhook:
         """Changes the given fields."""
-        request = call("PATCH", f"/alerts/webhooks/{segment(webhook_id)}", body={"url": url, "enabled": enabled})
+        body = {"url": url, "format": format, "enabled": enabled}
+        request = call("PATCH", f"/alerts/webhooks/{segment(webhook_id)}", body=body)
         return cast(Webhook, (self._transport.send(request, json_of))["webhook"])
 
     def rotate_secret(self, webhook_id: str) -> Webhook:
