@@ -260,7 +260,8 @@ def skipped_needs(case: Dict[str, Any]) -> Optional[str]:
 
 
 def run_apart(name: str, spool: Path, kind: str) -> List[str]:
-    """As `run`, in a process of its own: an interactive shell takes its terminal back from a test that is stopped."""
+    """As `run`, in a process of its own: an interactive shell takes its terminal back from a test that is stopped, and a process that
+    forks has no threads of other tests."""
     command = [sys.executable, __file__, name, str(spool), kind]
     problems: List[str] = json.loads(subprocess.check_output(command))
     return problems

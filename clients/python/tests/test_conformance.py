@@ -20,13 +20,12 @@ def problems(case: Dict[str, Any], directory: Path, kind: str) -> List[str]:
     missing = skipped_needs(case)
     if missing:
         pytest.skip(f"needs {missing}")
-    if "freeze" in case["needs"]:
+    if {"freeze", "fork"} & set(case["needs"]):
         return run_apart(case["name"], directory, kind)
     return run(case["name"], directory) if kind == "threads" else asyncio.run(run_async(case["name"], directory))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 @pytest.mark.parametrize("kind", ["threads", "asyncio"])
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_the_client_conforms(case: Dict[str, Any], kind: str, tmp_path: Path) -> None:
     assert problems(case, tmp_path, kind) == []
