@@ -215,10 +215,6 @@ async def run_async(name: str, spool: Path) -> List[str]:
         this.outcome.flushes.append(await client.close(deadline(step)))
         this.outcome.client_ended(client)
 
-    async def in_child(step: Dict[str, Any]) -> None:
-        await record(step["events"])
-        await close(step)
-
     for step in this.case["do"]:
         if step["do"] == "record" and step.get("background"):
             tasks.append(asyncio.create_task(record(step["events"])))
@@ -235,8 +231,6 @@ async def run_async(name: str, spool: Path) -> List[str]:
             this.outcome.flushes.append(await client.flush(deadline(step)))
         elif step["do"] == "close":
             await close(step)
-        elif step["do"] == "fork":
-            this.fork(lambda step=step: asyncio.run(in_child(step)))  # type: ignore[misc]
         elif step["do"] == "restart":
             await client.close(0)
             this.outcome.client_ended(client)
@@ -260,8 +254,10 @@ def skipped_needs(case: Dict[str, Any]) -> Optional[str]:
 
 
 def run_apart(name: str, spool: Path, kind: str) -> List[str]:
-    """As `run`, in a process of its own: an interactive shell takes its terminal back from a test that is stopped, and a process that
-    forks has no threads of other tests."""
+    """As `run`, in a process of its own.
+
+    An interactive shell takes its terminal back from a test that is stopped, and threads of other tests may hold locks at a fork.
+    """
     command = [sys.executable, __file__, name, str(spool), kind]
     problems: List[str] = json.loads(subprocess.check_output(command))
     return problems
