@@ -58,6 +58,8 @@ fn main() {
             None,
             None,
             None,
+            None,
+            None,
             start,
             None,
             None,
