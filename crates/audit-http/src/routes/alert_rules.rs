@@ -1,18 +1,18 @@
 //! `/api/v1/alerts/rules`.
 
-use super::rule_conditions::{ConditionsBody, read_conditions};
+use super::rule_conditions::{ConditionsBody, ConditionsInput, read_conditions};
 use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
 use crate::reply::{Created, Deleted, Reply};
-use crate::schema::{GlobText, NameText, Text, Time, Word, absent_not_null};
+use crate::schema::{GlobText, NameText, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{
-    AlertRule, AlertRuleId, AppError, CooldownSeconds, GroupBy, RuleChange, RuleCondition, RuleConditions,
-    RuleDefinition, RuleOrigin, Severity, SuppressedAlerts, Threshold, WindowSeconds,
+    AlertRule, AlertRuleId, AppError, CooldownSeconds, GroupBy, RuleChange, RuleConditions, RuleDefinition,
+    RuleOrigin, Severity, SuppressedAlerts, Threshold, WindowSeconds,
 };
 use audit_auth::{Alerts, Keys, Master};
-use audit_domain::{ActorType, Category, Fields, limits};
+use audit_domain::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -44,15 +44,8 @@ pub(super) struct NewRuleInput {
         extend("default" = CooldownSeconds::default().get())
     )]
     cooldown_seconds: Option<u32>,
-    /// Only events whose actor has one of these types; an empty list is no condition.
-    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
-    actor_types: Option<Vec<Word<ActorType>>>,
-    /// Only events of these categories; an empty list is no condition.
-    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
-    categories: Option<Vec<Word<Category>>>,
-    /// No events of these actors.
-    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
-    not_actor_ids: Option<Vec<Text<1, { limits::ID_CHARS_MAX }>>>,
+    #[schemars(flatten)]
+    conditions: ConditionsInput,
 }
 
 /// Changes of a rule. Absent fields keep their values. Of a built-in rule the name, the pattern, the
@@ -72,15 +65,8 @@ pub(super) struct RuleChangeInput {
     enabled: Option<bool>,
     #[schemars(range(min = CooldownSeconds::MIN.get(), max = CooldownSeconds::MAX.get()))]
     cooldown_seconds: Option<u32>,
-    /// Only events whose actor has one of these types; an empty list is no condition.
-    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
-    actor_types: Option<Vec<Word<ActorType>>>,
-    /// Only events of these categories; an empty list is no condition.
-    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
-    categories: Option<Vec<Word<Category>>>,
-    /// No events of these actors.
-    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
-    not_actor_ids: Option<Vec<Text<1, { limits::ID_CHARS_MAX }>>>,
+    #[schemars(flatten)]
+    conditions: ConditionsInput,
 }
 
 /// A rule by which events raise alerts.

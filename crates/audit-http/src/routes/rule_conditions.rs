@@ -8,6 +8,21 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::str::FromStr;
 
+/// Conditions in a request.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct ConditionsInput {
+    /// Only events whose actor has one of these types; an empty list is no condition.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    actor_types: Option<Vec<Word<ActorType>>>,
+    /// Only events of these categories; an empty list is no condition.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    categories: Option<Vec<Word<Category>>>,
+    /// No events of these actors.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    not_actor_ids: Option<Vec<Text<1, { limits::ID_CHARS_MAX }>>>,
+}
+
 /// Conditions of a rule; absent if the rule does not have it.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ConditionsBody {
