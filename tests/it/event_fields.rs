@@ -319,7 +319,7 @@ fn every_filter_finds_by_its_field_and_by_nothing_that_is_hidden(database: Datab
     }
 }
 
-/// What is left of a field where `hidden` is hidden.
+/// The value of a field for a viewer whose tier hides the field `hidden`; `None` if the viewer does not get it.
 fn shown(full: &Value, field: EventField, hidden: EventField) -> Option<Value> {
     // The salt would tell which guess of the hidden field is right.
     if field == hidden || field == EventField::ContentSalt {

@@ -89,7 +89,7 @@ fn redact_own_event(engine: &Engine, event: &mut Event) -> Report {
                 actor_type: _,
                 name,
                 email,
-                // The service acts for nobody.
+                // Absent in events of the service.
                 on_behalf_of: _,
             },
         target,

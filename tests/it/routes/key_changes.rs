@@ -175,7 +175,7 @@ fn a_change_makes_no_key_wider_than_the_master_key_that_makes_it(database: Datab
         let response = change(&master, &key, members).expect_invalid(&[field]);
         assert_eq!(response.message_on(field), message);
     }
-    // A wider key lives no longer by it: whoever has its text could use it where the master key cannot be used.
+    // A limited master key cannot prolong a wider key, which works from networks where the master key does not.
     let everywhere = new_key(&organization, json!({"expires_at": now_plus(DAY)}));
     let longer = json!({"expires_at": now_plus(DAY + 60)});
     change(&master, &everywhere, longer).expect_invalid(&["networks"]);
