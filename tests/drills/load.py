@@ -64,7 +64,7 @@ class Record:
 class Writer(threading.Thread):
     """A client with a node of its own. It repeats an unanswered request at the next node, with the same keys."""
 
-    def __init__(self, number, nodes, project_keys, record, stopping):
+    def __init__(self, number, nodes, project_keys, record, stopping, pause_seconds):
         super().__init__(daemon=True)
         self.number = number
         self.home = number % len(nodes)
@@ -72,13 +72,14 @@ class Writer(threading.Thread):
         self.project_keys = project_keys
         self.record = record
         self.stopping = stopping
+        self.pause_seconds = pause_seconds
         self.requests = 0
         self.actor_events = [0] * len(project_keys)
         self.error = None
 
     def run(self):
         try:
-            while not self.stopping.is_set():
+            while not self.stopping.wait(self.pause_seconds):
                 self.write()
         except Exception as error:  # pylint: disable=broad-except
             # Reported by the main thread: a client that ends silently would test nothing.
@@ -151,11 +152,11 @@ def event(key, actor):
 class Load:
     """Writers that run until the end of a `with` block."""
 
-    def __init__(self, nodes, project_keys, record, writers, first_number):
+    def __init__(self, nodes, project_keys, record, writers, first_number, pause_seconds):
         self.stopping = threading.Event()
         self.record = record
         self.writers = [
-            Writer(first_number + number, nodes, project_keys, record, self.stopping) for number in range(writers)
+            Writer(first_number + number, nodes, project_keys, record, self.stopping, pause_seconds) for number in range(writers)
         ]
 
     def __enter__(self):

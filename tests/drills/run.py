@@ -40,6 +40,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=4, help="duration of a disturbance. Default: 4")
     parser.add_argument("--projects", type=int, default=3, help="projects written to. Default: 3")
     parser.add_argument("--writers", type=int, default=6, help="concurrent clients. Default: 6")
+    parser.add_argument("--pause-seconds", type=float, default=0, help="of each client before a request. Default: none")
     parser.add_argument("--gap-seconds-max", type=float, help="fail if an undisturbed node has a longer gap")
     parser.add_argument("--require-namespaces", action="store_true", help="fail instead of skipping")
     parser.add_argument("--json", help="file for the results")
@@ -100,7 +101,7 @@ def run_cycles(drill, options, cycles, keys):
             drill.mend()
         first = number * options.writers
         nodes = range(len(drill.addresses()))
-        with load.Load(drill.addresses(), keys, record, options.writers, first) as running:
+        with load.Load(drill.addresses(), keys, record, options.writers, first, options.pause_seconds) as running:
             drill.wait_for_all(running)
             started = time.monotonic()
             running.wait_for(nodes, BEFORE_REQUESTS)
