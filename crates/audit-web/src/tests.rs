@@ -1,7 +1,10 @@
 use super::*;
-use actix_web::http::StatusCode;
+use actix_web::body::to_bytes;
+use actix_web::http::{Method, StatusCode};
 use actix_web::{App, test};
+use flate2::read::GzDecoder;
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::Path;
 
 fn pages(ancestors: &[&str]) -> Pages {
@@ -101,6 +104,50 @@ async fn only_the_viewer_can_be_loaded_by_other_origins() {
         let response = get(&pages(&[]), test::TestRequest::get().uri(file.path)).await;
         let allowed = header(&response, ACCESS_CONTROL_ALLOW_ORIGIN);
         assert_eq!(allowed == "*", file.path == "/viewer.js", "{}", file.path);
+    }
+}
+
+#[actix_web::test]
+async fn files_are_compressed_for_clients_that_accept_it() {
+    for file in FILES {
+        let accepting = test::TestRequest::get()
+            .uri(file.path)
+            .insert_header((ACCEPT_ENCODING, "gzip, deflate, br"));
+        let response = get(&pages(&[]), accepting).await;
+        assert_eq!(header(&response, CONTENT_ENCODING), "gzip", "{}", file.path);
+        assert_eq!(header(&response, VARY), "Accept-Encoding");
+        let etag = header(&response, ETAG);
+        assert_ne!(etag, file.etag);
+        let body = to_bytes(response.into_body()).await.unwrap();
+        let mut text = Vec::new();
+        GzDecoder::new(&body[..]).read_to_end(&mut text).unwrap();
+        assert_eq!(text, file.bytes, "{}", file.path);
+
+        let again = test::TestRequest::get()
+            .uri(file.path)
+            .insert_header((ACCEPT_ENCODING, "gzip"))
+            .insert_header((IF_NONE_MATCH, etag.clone()));
+        assert_eq!(get(&pages(&[]), again).await.status(), StatusCode::NOT_MODIFIED);
+        for refusing in ["identity", "br", "gzip;q=0"] {
+            let plain = test::TestRequest::get()
+                .uri(file.path)
+                .insert_header((ACCEPT_ENCODING, refusing))
+                .insert_header((IF_NONE_MATCH, etag.clone()));
+            let response = get(&pages(&[]), plain).await;
+            assert_eq!(response.status(), StatusCode::OK, "{refusing}");
+            assert_eq!(header(&response, CONTENT_ENCODING), "", "{refusing}");
+            assert_eq!(header(&response, VARY), "Accept-Encoding");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn head_is_served_like_get() {
+    for file in FILES {
+        let head = test::TestRequest::default().method(Method::HEAD).uri(file.path);
+        let response = get(&pages(&[]), head).await;
+        assert_eq!(response.status(), StatusCode::OK, "{}", file.path);
+        assert_eq!(header(&response, ETAG), file.etag);
     }
 }
 
