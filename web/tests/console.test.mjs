@@ -173,6 +173,37 @@ test("a key is created, shown once and revoked with its name typed", async () =>
   await closePage(page);
 });
 
+test("a key and a project are renamed, and the project is archived and takes events again", async () => {
+  const { key } = await request(server, "POST", "/keys", { key: server.master, body: { project_id: server.projectId, type: "project", name: "collector" } });
+  const page = await signIn("keys");
+  const dialog = page.getByRole("dialog");
+  const rename = async (from, to) => {
+    await row(page, from).getByRole("button", { name: "Rename" }).click();
+    await dialog.getByLabel("New name").fill(to);
+    await dialog.getByRole("button", { name: "Rename" }).click();
+    await row(page, to).waitFor();
+  };
+  await rename("collector", "importer");
+  await rename(server.projectId, "shop");
+  const project = row(page, server.projectId);
+  const press = async (verb) => {
+    await project.getByRole("button", { name: verb, exact: true }).click();
+    await dialog.getByRole("button", { name: verb, exact: true }).click();
+  };
+  await press("Archive");
+  await project.getByRole("button", { name: "Unarchive" }).waitFor();
+  await expectAccessible(page);
+  await assert.rejects(request(server, "POST", "/events", { key, body: failure }), /project_archived/);
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await page.locator(".line").first().waitFor();
+  await page.getByRole("link", { name: "Projects and keys", exact: true }).click();
+  await press("Unarchive");
+  await project.getByRole("button", { name: "Archive", exact: true }).waitFor();
+  await request(server, "POST", "/events", { key, body: failure });
+  await request(server, "PATCH", `/projects/${server.projectId}`, { key: server.master, body: { name: "default" } });
+  await closePage(page);
+});
+
 test("a key that may only read events sees what it may", async () => {
   const body = { project_id: server.projectId, type: "project", name: "reader", scopes: ["events:read"] };
   const { key } = await request(server, "POST", "/keys", { key: server.master, body });

@@ -142,6 +142,7 @@ impl Reader<'_> {
         let presented = self.service.present::<Readers>(credential, None, None);
         let request = EventsRequest {
             filter,
+            ids: None,
             cursor,
             limit: PageLimit::new(PageLimit::EVENTS_MAX)?,
         };

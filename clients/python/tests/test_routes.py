@@ -56,7 +56,7 @@ def problems(base_url: str) -> List[str]:
 def use_events(client: Client) -> None:
     client.events.ingest(event("acme"))
     client.events.ingest([event("acme"), event("acme")], receipts=True)
-    assert len(list(client.events.query(**FILTERS, limit=10))) > 1
+    assert len(list(client.events.query(**FILTERS, id=["evt_1", "evt_2"], limit=10))) > 1
     assert client.events.summary(**FILTERS, interval="day", split="category")["total"] == 3
     client.events.get("evt_1")
     next(client.events.feed(after="a_cursor", follow=False, limit=10, **FEED_FILTERS))
@@ -76,10 +76,10 @@ def use_events(client: Client) -> None:
 
 def use_keys(client: Client) -> None:
     limits: Dict[str, Any] = {"name": "n", "expires_at": "2027-01-01T00:00:00Z", "scopes": [], "networks": []}
-    client.projects.list()
+    client.projects.list(archived="all")
     client.projects.get("id")
     client.projects.create("n")
-    client.projects.update("id", name="n")
+    client.projects.update("id", name="n", archived=True)
     assert len(list(client.projects.tenants(limit=10))) > 1
     client.keys.list()
     client.keys.get("id")

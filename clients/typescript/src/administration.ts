@@ -85,8 +85,10 @@ export class MasterKeys extends Resource {
 
 /** Projects of the organization. */
 export class Projects extends Resource {
-  async list(): Promise<T.Project[]> {
-    return (await this.callUnscoped<T.ResponseOf<"list_projects">>("GET", "/projects")).projects;
+  /** The projects that are not archived, or with `archived` those that are, or all. */
+  async list(filter: T.ProjectFilter = {}): Promise<T.Project[]> {
+    const { projects } = await this.transport.json<T.ResponseOf<"list_projects">>({ method: "GET", path: "/projects", query: filter });
+    return projects;
   }
 
   async get(id: string): Promise<T.Project> {
@@ -97,7 +99,7 @@ export class Projects extends Resource {
     return (await this.callUnscoped<T.ResponseOf<"create_project">>("POST", "/projects", { name })).project;
   }
 
-  /** Renames a project. */
+  /** Renames a project, or archives it: an archived project takes no events, and everything else stays possible. */
   async update(id: string, change: T.ProjectChange): Promise<T.Project> {
     const path = `/projects/${part(id)}`;
     return (await this.callUnscoped<T.ResponseOf<"update_project">>("PATCH", path, change)).project;

@@ -65,6 +65,7 @@ export type MasterKey = ResponseOf<"list_master_keys">["master_keys"][number];
 export type NewMasterKey = RequestOf<"create_master_key">;
 export type CreatedMasterKey = ResponseOf<"create_master_key">;
 export type Project = ResponseOf<"list_projects">["projects"][number];
+export type ProjectFilter = QueryOf<"list_projects">;
 export type ProjectChange = RequestOf<"update_project">;
 export type Tenant = ResponseOf<"list_tenants">["tenants"][number];
 export type TenantPage = ResponseOf<"list_tenants">;

@@ -48,7 +48,7 @@ async function useEvents(client: AuditClient): Promise<void> {
   await client.ingest(EVENT, { receipt: true });
   await client.ingest([EVENT, EVENT]);
   const { events } = client;
-  assert.ok((await count(events.iterate({ ...FILTERS, limit: 10 }))) > 1);
+  assert.ok((await count(events.iterate({ ...FILTERS, id: ["evt_1", "evt_2"], limit: 10 }))) > 1);
   assert.equal((await events.summary({ ...FILTERS, interval: "day", split: "category" })).total, 3);
   await events.get("evt_1");
   await events.feed({ ...FEED_FILTERS, after: "a_cursor", limit: 10, wait: 0 });
@@ -69,10 +69,10 @@ async function useEvents(client: AuditClient): Promise<void> {
 
 async function useKeys(client: AuditClient): Promise<void> {
   const limits = { name: "n", expires_at: "2027-01-01T00:00:00Z", scopes: [], networks: [] };
-  await client.projects.list();
+  await client.projects.list({ archived: "all" });
   await client.projects.get("id");
   await client.projects.create("n");
-  await client.projects.update("id", { name: "n" });
+  await client.projects.update("id", { name: "n", archived: true });
   assert.ok((await count(client.projects.iterateTenants({ limit: 10 }))) > 1);
   await client.keys.list();
   await client.keys.get("id");

@@ -4,8 +4,8 @@ use crate::error::{AppError, Result};
 use crate::self_audit::{Changed, Place, Requester, ServiceEvent};
 use crate::service::AuditLog;
 use audit_auth::{KeyText, MasterKey};
-use audit_domain::{Environment, KeyLimits, Name, OrganizationId, Plan, ProjectId, ViewerTier};
-use audit_store::{CellId, Configurator, Deployment, Key, Organization, Project, Reader};
+use audit_domain::{Environment, KeyLimits, Name, OrganizationId, Plan, ProjectId, Timestamp, ViewerTier};
+use audit_store::{CellId, Configurator, Deployment, Key, Organization, Project, ProjectUpdate, Reader};
 use std::sync::Arc;
 
 /// A new organization with its first project and keys.
@@ -21,7 +21,55 @@ pub struct NewOrganization {
     pub project_key: KeyText,
 }
 
-/// The maximum number of projects of an organization.
+audit_domain::words! {
+    /// Which projects are listed.
+    pub enum ProjectListing {
+        /// Those that are not archived.
+        Active = "false",
+        /// Those that are.
+        Archived = "true",
+        /// All.
+        All = "all",
+    }
+}
+
+impl ProjectListing {
+    const fn includes(self, project: &Project) -> bool {
+        match self {
+            Self::Active => project.archived_at.is_none(),
+            Self::Archived => project.archived_at.is_some(),
+            Self::All => true,
+        }
+    }
+}
+
+/// What is changed of a project. Absent values are kept.
+#[derive(Clone, Debug, Default)]
+pub struct ProjectChange {
+    /// Its name.
+    pub name: Option<Name>,
+    /// Whether it is archived: it takes no events of clients then. Everything else stays possible.
+    pub is_archived: Option<bool>,
+}
+
+impl ProjectChange {
+    /// The project after the change. A project that is archived already keeps the time.
+    fn applied_to(&self, project: Project, now: Timestamp) -> Project {
+        let archived_at = match self.is_archived {
+            Some(true) => project.archived_at.or(Some(now)),
+            Some(false) => None,
+            None => project.archived_at,
+        };
+        let name = self.name.as_ref().map(ToString::to_string);
+        Project {
+            name: name.unwrap_or(project.name),
+            archived_at,
+            ..project
+        }
+    }
+}
+
+/// The maximum number of projects of an organization, archived ones included.
 pub const PROJECTS_MAX: usize = 1_000;
 
 impl AuditLog {
@@ -120,6 +168,7 @@ impl AuditLog {
             organization_id,
             name: name.to_owned(),
             created_at: self.clock.now(),
+            archived_at: None,
         }
     }
 
@@ -155,14 +204,16 @@ impl AuditLog {
         self.complete_organizations(Some(id))
     }
 
-    /// The projects of the principal's organization, oldest first.
+    /// Projects of the principal's organization, oldest first.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn projects(&self, master: &MasterKey) -> Result<Vec<Project>> {
-        let organization_id = master.organization_id;
-        self.store
-            .read(|reader| reader.projects(organization_id).map_err(AppError::from))
+    pub fn projects(&self, master: &MasterKey, listed: ProjectListing) -> Result<Vec<Project>> {
+        let mut projects = self
+            .store
+            .read(|reader| reader.projects(master.organization_id))?;
+        projects.retain(|project| listed.includes(project));
+        Ok(projects)
     }
 
     /// A project of the principal's organization.
@@ -175,37 +226,40 @@ impl AuditLog {
         project.ok_or(AppError::NotFound("project"))
     }
 
-    /// Renames a project of the principal's organization: in its cell, and then in the list of projects.
+    /// Changes a project of the principal's organization: in its cell, and then in the list of projects. A request whose events are not
+    /// committed yet when the project is archived is prepared again with the changed configuration, which refuses it.
     ///
     /// # Errors
-    /// [`AppError::NotFound`]; when the database cannot be written. Repeat it then: the list may still have the old name.
-    pub fn rename_project(
+    /// [`AppError::NotFound`]; when the database cannot be written. Repeat it then: the list may not have the change yet.
+    pub fn update_project(
         self: &Arc<Self>,
         master: &MasterKey,
         id: ProjectId,
-        name: &Name,
+        change: &ProjectChange,
     ) -> Result<Project> {
         let listed = self.project(master, id)?;
         let requester = &Requester::from(master);
         let service = self.cell_of_project(id)?;
-        let new_name = name.clone();
+        let (requested, now) = (change.clone(), self.clock.now());
         let project = service.change_project(id, requester, move |configurator| {
             let before = configurator.project(id)?.ok_or(AppError::NotFound("project"))?;
-            let after = Project {
-                name: new_name.as_str().to_owned(),
-                ..before.clone()
-            };
-            if after == before {
-                return Ok(Changed::nothing(after));
-            }
-            configurator.rename_project(&after.name)?;
-            let event = ServiceEvent::project_updated(&before, &after);
-            Ok(Changed::by(after, event))
+            let after = requested.applied_to(before.clone(), now);
+            configurator.update_project(&ProjectUpdate {
+                name: (after.name != before.name).then(|| after.name.clone()),
+                archived_at: (after.archived_at != before.archived_at).then_some(after.archived_at),
+            })?;
+            let events = ServiceEvent::project_changed(&before, &after);
+            Ok(Changed::by_all(after, events))
         })?;
         if service.is_cell() {
-            let (owner, name) = (listed.organization_id, project.name.clone());
+            // All that was requested, also if the cell had it: the list may not.
+            let update = ProjectUpdate {
+                name: change.name.is_some().then(|| project.name.clone()),
+                archived_at: change.is_archived.map(|_| project.archived_at),
+            };
+            let owner = listed.organization_id;
             self.change(owner, Place::Project(id), requester, move |configurator| {
-                configurator.rename_project_of_cell(id, &name)?;
+                configurator.update_project_of_cell(id, &update)?;
                 Ok(Changed::nothing(()))
             })?;
         }

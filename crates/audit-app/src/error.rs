@@ -4,7 +4,7 @@ use crate::log::program::SigningError;
 use crate::log::tenants::behind::MapBehind;
 use audit_alerts::{BuiltinRuleError, TransitionError};
 use audit_auth::{CredentialError, Refused, SignError, TokenError};
-use audit_domain::{DamagedEvent, Violations};
+use audit_domain::{DamagedEvent, ProjectId, Violations};
 use audit_secrets::{OpenError, Place};
 use audit_store::StoreError;
 
@@ -61,6 +61,11 @@ pub enum AppError {
         /// Seconds until the next UTC day.
         retry_after_seconds: u64,
     },
+    /// The project is archived.
+    #[error(
+        "the project {0} is archived and takes no events; `PATCH /projects/{0}` with `{{\"archived\": false}}` changes that"
+    )]
+    ProjectArchived(ProjectId),
     /// No stream has this token.
     #[error("stream not found")]
     StreamNotFound,
@@ -171,6 +176,7 @@ impl From<StoreError> for AppError {
             | StoreError::NotInCell => Self::Unavailable(error),
             StoreError::ForgedHead { .. } | StoreError::Unsigned { .. } => Self::LogStopped(error),
             StoreError::OutcomeUnknown(_) => Self::OutcomeUnknown(error),
+            StoreError::ProjectArchived(id) => Self::ProjectArchived(id),
             StoreError::Duplicate => Self::Conflict("the entry already exists".to_owned()),
             other => Self::internal(other),
         }

@@ -12,6 +12,7 @@ use audit_domain::{
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
 use serde_json::value::{RawValue, to_raw_value};
+use std::collections::BTreeSet;
 use std::mem::take;
 
 /// A request for a page of events. Ids in the filter are unredacted; redaction may have stored them in other forms.
@@ -19,6 +20,8 @@ use std::mem::take;
 pub struct EventsRequest {
     /// The filter.
     pub filter: EventFilter,
+    /// Only events with one of these ids, by id, descending; `None` for all.
+    pub ids: Option<BTreeSet<EventId>>,
     /// The cursor of an earlier response.
     pub cursor: Option<String>,
     /// The maximum number of events. A page also ends at [`audit_store::PAGE_BYTES_MAX`].
@@ -48,7 +51,7 @@ impl Presented<Readers> {
 
     fn events_here(&self, selection: Selection, request: EventsRequest) -> Result<EventsResponse> {
         let service = &self.service;
-        let (page, query, cursor_scope) = service.read_page(|reader| {
+        let prepare = |reader: &mut Reader<'_>| {
             let ReadAccess {
                 principal,
                 scope,
@@ -56,7 +59,10 @@ impl Presented<Readers> {
             } = self.read_access(reader, selection, None)?;
             let filter = permitted(&principal, request.filter.clone());
             // Of the filter as it was asked for, so that cursors survive a change of the hash key.
-            let cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
+            let mut cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
+            for id in request.ids.iter().flatten() {
+                cursor_scope += &format!(" {id}");
+            }
             let filter = as_stored(&service.stream_engine, filter);
             let after = match &request.cursor {
                 Some(text) => Some(service.open_cursor(text, &cursor_scope)?),
@@ -69,8 +75,13 @@ impl Presented<Readers> {
                 after,
                 limit: request.limit,
             };
-            Ok((query, cursor_scope))
-        })?;
+            Ok((query.ledger_id, query, cursor_scope))
+        };
+        let (page, query, cursor_scope) =
+            service.read_ledger(prepare, |reader, query| match &request.ids {
+                Some(ids) => reader.events_of_ids(query, ids),
+                None => reader.events(query),
+            })?;
         service.events_response(page, query.tier.as_ref(), &cursor_scope)
     }
 

@@ -405,6 +405,7 @@ pub(crate) fn destination(project: &ProjectConfiguration, environment: Environme
         environment,
         configuration_version: project.version,
         daily_events_max: project.daily_events_max,
+        is_archived: project.project.archived_at.is_some(),
         webhook_ids: match environment {
             Environment::Live => Arc::clone(&project.webhook_ids),
             Environment::Test => Arc::new([]),

@@ -73,7 +73,7 @@ mod verify;
 mod viewers;
 mod webhooks;
 
-pub use accounts::{NewOrganization, PROJECTS_MAX};
+pub use accounts::{NewOrganization, PROJECTS_MAX, ProjectChange, ProjectListing};
 pub use activity::ActivityReport;
 pub use alert_rules::AlertRules;
 pub use alerts::{AlertsRequest, AlertsResponse};

@@ -6,7 +6,7 @@ use crate::events::{as_stored, permitted};
 use crate::reading::ReadAccess;
 use crate::service::Selection;
 use audit_auth::Readers;
-use audit_domain::{EventFilter, Interval, Violations};
+use audit_domain::{EventFilter, Interval, ViewerRoute, Violations};
 use audit_store::{EventSummary, StoreError, SummaryQuery, SummaryRefusal};
 
 /// A request for a summary of events. Ids in the filter are unredacted; redaction may have stored them in other forms.
@@ -24,7 +24,7 @@ impl Presented<Readers> {
     /// The summary of the events that the holder of the credential may see.
     ///
     /// # Errors
-    /// Those of [`Self::authenticate`]; [`AppError::NotFound`] when the credential has no access to the project;
+    /// Those of [`Self::authenticate`]; [`AppError::Forbidden`] when the tier of the viewer has no summaries; [`AppError::NotFound`] when the credential has no access to the project;
     /// [`AppError::Invalid`] when the range of time has too many buckets, or the index cannot count what the filter selects and
     /// it is too much to be read; [`AppError::Unavailable`] when it is too much to be read while the index is rebuilt.
     pub fn summary(&self, selection: Selection, request: SummaryRequest) -> Result<EventSummary> {
@@ -40,7 +40,7 @@ impl Presented<Readers> {
                 principal,
                 scope,
                 tier,
-            } = self.read_access(reader, selection, None)?;
+            } = self.read_access(reader, selection, Some(ViewerRoute::Summary))?;
             let filter = permitted(&principal, request.filter.clone());
             let query = SummaryQuery {
                 ledger_id: scope.ledger_id,

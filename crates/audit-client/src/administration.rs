@@ -5,7 +5,7 @@
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::pages::{Pages, objects, segment};
+use crate::pages::{Pages, objects, segment, with_query};
 use crate::reading::object;
 use crate::transport::Call;
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ pub type Object = Map<String, Value>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Resource {
-    /// Projects of the organization: list, read, create and update (name). Master key.
+    /// Projects of the organization: list (those that are not archived), read, create and update (name, archived). Master key.
     Projects,
     /// Project keys: list, read, create and update (name, end and networks; master key), delete (revoke).
     Keys,
@@ -83,6 +83,15 @@ impl Client {
     pub fn list(&self, resource: Resource) -> Result<Vec<Object>, Error> {
         let (path, list, ..) = resource.shape();
         objects(&self.get(path)?, list).map(Vec::from)
+    }
+
+    /// The projects of the organization that are archived (`true`), that are not (`false`), or `all`. Master key.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn projects(&self, archived: &str) -> Result<Vec<Object>, Error> {
+        let path = with_query("/projects", [("archived", archived)]);
+        objects(&self.get(&path)?, "projects").map(Vec::from)
     }
 
     /// One object.

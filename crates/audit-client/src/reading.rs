@@ -90,6 +90,11 @@ impl EventQuery {
         self.set("outcome", outcome.as_str())
     }
 
+    /// This event; called several times, one of these. By id, descending. Not for the feed, summaries and exports.
+    pub fn id(self, id: impl Into<String>) -> Self {
+        self.add("id", id)
+    }
+
     /// Not before this date or time (ISO 8601).
     pub fn start_date(self, date: impl Into<String>) -> Self {
         self.set("start_date", date)

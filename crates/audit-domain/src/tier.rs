@@ -140,6 +140,8 @@ words! {
     pub enum ViewerRoute {
         /// One event by its id.
         Event = "event",
+        /// Numbers of events.
+        Summary = "summary",
         /// The feed of new events.
         Feed = "feed",
         /// An export.

@@ -124,6 +124,7 @@ fn app_response(error: &AppError) -> (ErrorCode, String) {
         AppError::Forbidden(_) => ErrorCode::Forbidden,
         AppError::AlertRuleLimit(_) => ErrorCode::AlertRuleLimitReached,
         AppError::WebhooksNotAvailable => ErrorCode::WebhooksNotAvailable,
+        AppError::ProjectArchived(_) => ErrorCode::ProjectArchived,
         AppError::Transition(_) => ErrorCode::InvalidTransition,
         AppError::NotFound(_) => ErrorCode::NotFound,
         AppError::Conflict(_) => ErrorCode::Conflict,

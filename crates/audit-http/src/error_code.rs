@@ -25,6 +25,8 @@ audit_domain::words! {
         AlertRuleLimitReached = "alert_rule_limit_reached",
         /// The plan includes no webhooks.
         WebhooksNotAvailable = "webhooks_not_available",
+        /// The project is archived and takes no events.
+        ProjectArchived = "project_archived",
         /// The object does not exist, or the credential has no access to it.
         NotFound = "not_found",
         /// No stream has this token.
@@ -87,9 +89,10 @@ impl ErrorCode {
             | Self::KeyExpired
             | Self::InvalidToken
             | Self::TokenExpired => StatusCode::UNAUTHORIZED,
-            Self::Forbidden | Self::AlertRuleLimitReached | Self::WebhooksNotAvailable => {
-                StatusCode::FORBIDDEN
-            }
+            Self::Forbidden
+            | Self::AlertRuleLimitReached
+            | Self::WebhooksNotAvailable
+            | Self::ProjectArchived => StatusCode::FORBIDDEN,
             Self::NotFound | Self::StreamNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Conflict | Self::InvalidTransition => StatusCode::CONFLICT,
@@ -118,6 +121,10 @@ impl ErrorCode {
             Self::Forbidden => "this needs a master key",
             Self::AlertRuleLimitReached => "custom alert rules need a paid plan",
             Self::WebhooksNotAvailable => "webhooks need a paid plan",
+            Self::ProjectArchived => {
+                "the project 5b867afb-5c40-4553-9a5d-adba77d1c5ac is archived and takes no events; \
+                 `PATCH /projects/5b867afb-5c40-4553-9a5d-adba77d1c5ac` with `{\"archived\": false}` changes that"
+            }
             Self::NotFound => "event not found",
             Self::StreamNotFound => "stream not found",
             Self::MethodNotAllowed => "this path takes GET, POST only",
@@ -164,6 +171,7 @@ impl ErrorCode {
                 "a custom alert rule more than the plan allows (none on free) or than a project may have"
             }
             Self::WebhooksNotAvailable => "the plan has no webhooks",
+            Self::ProjectArchived => "the project is archived and takes no events",
             Self::NotFound => "no such path, or no such object that the credential may access",
             Self::StreamNotFound => "there is no stream with this token",
             Self::MethodNotAllowed => "the path takes other methods; the header `Allow` lists them",

@@ -214,6 +214,38 @@ pub(crate) struct Parameters<T> {
     content: PhantomData<T>,
 }
 
+/// The query string of an endpoint that takes only the fields of `T`.
+pub(crate) struct UnscopedParameters<T> {
+    asked: Asked,
+    content: PhantomData<T>,
+}
+
+impl<T: Fielded> UnscopedParameters<T> {
+    /// The parameters.
+    pub(crate) fn read(&self) -> Result<T::Read, ApiError> {
+        self.asked.read(T::is_repeatable, |_, fields| T::read(fields))
+    }
+}
+
+impl<T: 'static> FromRequest for UnscopedParameters<T> {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self {
+            asked: Asked::of(request),
+            content: PhantomData,
+        }))
+    }
+}
+
+impl<T: Fielded> Describe for UnscopedParameters<T> {
+    fn describe(facts: &mut Facts) {
+        NoParameters::describe(facts);
+        facts.query = Some(input::<T>(T::json_schema));
+    }
+}
+
 impl NoParameters {
     /// Refuses every parameter.
     pub(crate) fn refuse(&self) -> Result<(), ApiError> {

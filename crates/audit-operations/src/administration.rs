@@ -145,7 +145,13 @@ pub fn organizations(command: &OrganizationCommand) -> anyhow::Result<ExitCode> 
 }
 
 fn organization_json((organization, projects): &(Organization, Vec<Project>)) -> Value {
-    let project = |project: &Project| json!({"id": project.id, "name": project.name});
+    let project = |project: &Project| {
+        let mut value = json!({"id": project.id, "name": project.name});
+        if let Some(at) = project.archived_at {
+            value["archived_at"] = at.to_string().into();
+        }
+        value
+    };
     json!({
         "id": organization.id,
         "name": organization.name,
@@ -163,7 +169,15 @@ fn organization_lines((organization, projects): &(Organization, Vec<Project>)) -
         organization.plan
     );
     for project in projects {
-        lines += &format!("    project {}  {}\n", project.id, printable(&project.name));
+        let archived = match project.archived_at {
+            Some(_) => "  (archived)",
+            None => "",
+        };
+        lines += &format!(
+            "    project {}  {}{archived}\n",
+            project.id,
+            printable(&project.name)
+        );
     }
     lines
 }

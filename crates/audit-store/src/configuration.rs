@@ -21,7 +21,7 @@ pub use keys::FoundKey;
 pub use owner::{ConfigurationVersion, Deployment, Owner};
 pub use portals::{PortalLogoRow, PortalRow};
 pub use redaction_rules::RedactionRuleRow;
-pub use rows::{Key, KeyTextHash, KeyUse, Organization, Project};
+pub use rows::{Key, KeyTextHash, KeyUse, Organization, Project, ProjectUpdate};
 pub use stored_secrets::{SecretRow, StoredSecret};
 pub use viewers::{StoredTier, StoredViewerSecret};
 pub use webhooks::{WebhookRow, WebhookSecretRow};

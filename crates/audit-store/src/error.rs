@@ -1,7 +1,7 @@
 //! Errors of the store.
 
 use crate::shortage::with_advice;
-use audit_domain::DamagedEvent;
+use audit_domain::{DamagedEvent, ProjectId};
 use diesel::result::DatabaseErrorInformation;
 
 /// An error of the store.
@@ -68,6 +68,9 @@ pub enum StoreError {
         /// The limit, in events a day.
         limit: u64,
     },
+    /// The project is archived and takes no events of clients. None was stored.
+    #[error("the project {0} is archived")]
+    ProjectArchived(ProjectId),
     /// A row that must be unique exists already.
     #[error("a row with the same key exists already")]
     Duplicate,

@@ -21,6 +21,7 @@ use audit_domain::{
     EventFilter, EventId, PageLimit, Position, StoredEvent, Timestamp, TooManyBuckets, ViewerTier,
 };
 use audit_index::Term;
+use std::collections::BTreeSet;
 
 /// A query over the events of a ledger.
 #[derive(Clone, Debug)]
@@ -125,8 +126,26 @@ impl Reader<'_> {
             end: query.filter.end,
         };
         on_either!(self.session(), session => {
-            let scan = session.open_scan(candidates, query.after)?;
-            page::read_page(session, query, scan)
+            let mut scan = session.open_scan(candidates, query.after)?;
+            page::read_page(query, |wanted| session.scan(&mut scan, wanted))
+        })
+    }
+
+    /// One page of those events of a query that have one of `ids`, by id, descending. Ids that the ledger does not have are no error.
+    ///
+    /// # Errors
+    /// As [`Self::events`].
+    pub fn events_of_ids(&mut self, query: &EventQuery, ids: &BTreeSet<EventId>) -> Result<EventPage> {
+        let is_next = |id: &&EventId| query.after.is_none_or(|after| **id < after.id);
+        let mut ids = ids.iter().rev().filter(is_next);
+        page::read_page(query, |wanted| {
+            let mut found = Vec::new();
+            while found.len() < wanted
+                && let Some(id) = ids.next()
+            {
+                found.extend(self.event(query.ledger_id, *id)?.map(|logged| logged.event));
+            }
+            Ok(found)
         })
     }
 

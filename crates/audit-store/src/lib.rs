@@ -120,8 +120,8 @@ pub use append::senders::EventSender;
 pub use cells::rows::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 pub use configuration::{
     ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, KeyUse, Organization, Owner, PortalLogoRow,
-    PortalRow, Project, RedactionRuleRow, SecretRow, StoredSecret, StoredTier, StoredViewerSecret,
-    WebhookRow, WebhookSecretRow,
+    PortalRow, Project, ProjectUpdate, RedactionRuleRow, SecretRow, StoredSecret, StoredTier,
+    StoredViewerSecret, WebhookRow, WebhookSecretRow,
 };
 pub use copy::rows::SourceLedger;
 pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, OpenSecret};

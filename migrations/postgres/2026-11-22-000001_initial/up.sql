@@ -59,7 +59,9 @@ CREATE TABLE projects (
     id TEXT NOT NULL PRIMARY KEY,
     organization_id TEXT NOT NULL REFERENCES organizations (id),
     name TEXT NOT NULL,
-    created_at BIGINT NOT NULL
+    created_at BIGINT NOT NULL,
+    -- NULL unless it is archived.
+    archived_at BIGINT
 );
 -- Lists the projects of an organization.
 CREATE INDEX projects_by_organization ON projects (organization_id);

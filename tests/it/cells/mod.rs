@@ -1,5 +1,6 @@
 //! Cells: a deployment whose projects are in several schemas.
 
+mod archiving;
 mod citus;
 mod own_events;
 mod routing;

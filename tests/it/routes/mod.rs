@@ -1,4 +1,5 @@
 mod alerts;
+mod archived_projects;
 mod events;
 mod key_changes;
 mod keys;

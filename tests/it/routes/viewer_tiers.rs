@@ -252,6 +252,7 @@ fn a_tier_switches_other_ways_of_reading_off(database: DatabaseKind) {
     let id = receipt.json(event()).send().expect_status(201).ids().remove(0);
     let routes = [
         ("event", format!("/events/{id}")),
+        ("summary", "/events/summary".to_owned()),
         ("feed", "/events/feed".to_owned()),
         ("export", "/events/export".to_owned()),
         ("proofs", format!("/events/{id}/proof")),
@@ -268,7 +269,7 @@ fn a_tier_switches_other_ways_of_reading_off(database: DatabaseKind) {
             assert_eq!(status, expected, "{path} with {allowed:?}");
         }
     };
-    assert_reads(&["event", "feed", "export", "proofs"]);
+    assert_reads(&["event", "summary", "feed", "export", "proofs"]);
     let change = |routes: Value| {
         let patch = organization
             .master()
@@ -276,12 +277,18 @@ fn a_tier_switches_other_ways_of_reading_off(database: DatabaseKind) {
             .json(json!({"routes": routes}));
         assert_eq!(patch.send().expect_status(200)["viewer_tier"]["routes"], routes);
     };
-    for allowed in [&["event"][..], &["feed", "proofs"], &["export"], &[]] {
+    for allowed in [
+        &["event"][..],
+        &["feed", "proofs"],
+        &["summary"],
+        &["export"],
+        &[],
+    ] {
         change(json!(allowed));
         assert_reads(allowed);
     }
     change(Value::Null);
-    assert_reads(&["event", "feed", "export", "proofs"]);
+    assert_reads(&["event", "summary", "feed", "export", "proofs"]);
     let unknown = json!({"name": "other", "routes": ["keys"]});
     let refused = organization.master().post("/viewer-tiers").json(unknown).send();
     refused.expect_invalid(&["routes[0]"]);

@@ -2,6 +2,7 @@
 
 mod atomicity;
 mod forging;
+mod projects;
 mod routes;
 mod sources;
 mod switching;

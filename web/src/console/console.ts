@@ -133,8 +133,9 @@ class Console extends LitElement {
       return new Session(key, [], project, key.startsWith("pk_test_") ? "test" : "live", ended);
     }
     // A key without the scope `admin` works too, where the organization has one project.
-    const projects = (await optional(api.get<{ projects: Project[] }>("/projects")))?.projects ?? [];
-    return new Session(key, projects, projects[0], "live", ended);
+    const projects = (await optional(api.get<{ projects: Project[] }>("/projects", { archived: "all" })))?.projects ?? [];
+    const first = projects.find(({ archived_at }) => !archived_at) ?? projects[0];
+    return new Session(key, projects, first, "live", ended);
   }
 
   private onProject(event: Event): void {
@@ -145,6 +146,13 @@ class Console extends LitElement {
   private onCreated(event: CustomEvent<Project>): void {
     const { session } = this;
     if (session) this.session = session.with({ projects: [...session.projects, event.detail], project: event.detail });
+  }
+
+  private onChanged({ detail }: CustomEvent<Project>): void {
+    const { session } = this;
+    if (!session) return;
+    const projects = session.projects.map((project) => (project.id === detail.id ? detail : project));
+    this.session = session.with({ projects, project: projects.find(({ id }) => id === session.project?.id) });
   }
 
   override render(): TemplateResult {
@@ -171,7 +179,7 @@ class Console extends LitElement {
         <h1><a href="#/overview">Audit log</a></h1>
         ${environment === "test" ? html`<span class="test">test environment</span>` : nothing}
         ${isMaster
-          ? html`<select aria-label="Project" @change=${this.onProject}>${projects.map(({ id, name }) => html`<option value=${id} .selected=${id === project?.id}>${name}</option>`)}</select>
+          ? html`<select aria-label="Project" @change=${this.onProject}>${projects.map(({ id, name, archived_at }) => html`<option value=${id} .selected=${id === project?.id}>${name}${archived_at ? " (archived)" : ""}</option>`)}</select>
               <select aria-label="Environment" @change=${(event: Event) => (this.session = session.with({ environment: (event.target as HTMLSelectElement).value as "live" | "test" }))}>
                 ${(["live", "test"] as const).map((name) => html`<option .selected=${name === environment}>${name}</option>`)}
               </select>`
@@ -180,7 +188,7 @@ class Console extends LitElement {
       </header>
       <div class="main">
         <nav aria-label="Console">${SECTIONS.map(({ path, label }) => html`<a href="#/${path}" aria-current=${path === section?.path ? "page" : nothing}>${label}</a>`)}</nav>
-        <div class="content" @project-created=${this.onCreated}>${section?.content(session)}</div>
+        <div class="content" @project-created=${this.onCreated} @project-changed=${this.onChanged}>${section?.content(session)}</div>
       </div>
     `;
   }

@@ -3,7 +3,7 @@ import { asFailure, type Failure, isAbort } from "../shared/api.js";
 import { theme } from "../shared/theme.js";
 import type { Session } from "./session.js";
 
-/** What a dangerous action asks before it happens. */
+/** What an action asks before it happens. */
 export interface Question {
   title: string;
   /** What it does and whether it can be undone. */
@@ -11,7 +11,10 @@ export interface Question {
   verb: string;
   /** A text that must be typed. */
   typed?: string;
-  run: () => Promise<unknown>;
+  /** A name that is changed. */
+  name?: string;
+  /** Gets the new name. */
+  run: (name: string) => Promise<unknown>;
 }
 
 /** A secret that is shown once. */
@@ -157,7 +160,7 @@ export abstract class Section extends LitElement {
   }
 
   protected ask(question: Question): void {
-    this.typed = "";
+    this.typed = question.name ?? "";
     this.question = question;
     void this.showDialog();
   }
@@ -197,11 +200,15 @@ export abstract class Section extends LitElement {
     `;
   }
 
-  private questionDialog({ title, text, verb, typed, run }: Question): TemplateResult {
+  private questionDialog({ title, text, verb, typed, name, run }: Question): TemplateResult {
     const confirm = async (event: SubmitEvent): Promise<void> => {
       event.preventDefault();
+      const text = this.typed.trim();
       this.closeDialog();
-      await this.change(run, `${title}: done.`);
+      await this.change(() => run(text), `${title}: done.`);
+    };
+    const onInput = (event: Event): void => {
+      this.typed = (event.target as HTMLInputElement).value;
     };
     return html`<dialog aria-labelledby="question" @close=${() => this.closeDialog()}>
       <form @submit=${confirm}>
@@ -209,11 +216,12 @@ export abstract class Section extends LitElement {
         <p>${text}</p>
         ${typed
           ? html`<label>To confirm, type ${typed}
-              <input autocomplete="off" spellcheck="false" @input=${(event: Event) => (this.typed = (event.target as HTMLInputElement).value)} /></label>`
+              <input autocomplete="off" spellcheck="false" @input=${onInput} /></label>`
           : nothing}
+        ${name === undefined ? nothing : html`<label>New name<input required maxlength="100" autocomplete="off" .value=${name} @input=${onInput} /></label>`}
         <footer>
           <button type="button" @click=${() => this.closeDialog()}>Cancel</button>
-          <button class="danger" ?disabled=${typed !== undefined && this.typed !== typed}>${verb}</button>
+          <button class=${name === undefined ? "danger" : "primary"} ?disabled=${typed !== undefined && this.typed !== typed}>${verb}</button>
         </footer>
       </form>
     </dialog>`;

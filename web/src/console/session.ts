@@ -4,6 +4,8 @@ export interface Project {
   id: string;
   name: string;
   created_at: string;
+  /** Since when it takes no events. */
+  archived_at?: string;
 }
 
 /** Who is signed in, and what they look at. The key is in this object and nowhere else: closing or reloading the page forgets it. */

@@ -92,7 +92,7 @@ export class EventDetails extends LitElement {
             ${this.row(t.occurredAt, formats.full(event.occurred_at))} ${this.row(t.receivedAt, formats.full(event.received_at))}
             ${this.row(t.claimedAt, event.claimed_at && formats.full(event.claimed_at))}
             ${this.row(t.category, event.category && (t.categories[event.category] ?? event.category), "category", event.category)}
-            ${this.row(t.action, event.action, "action")} ${this.row(t.outcome, outcome && (t.outcomes[outcome] ?? outcome))}
+            ${this.row(t.action, event.action, "action")} ${this.row(t.outcome, outcome && (t.outcomes[outcome] ?? outcome), "outcome", outcome)}
             ${this.row(t.tenant, event.tenant_id, "tenant_id")}
           </dl>
         </section>

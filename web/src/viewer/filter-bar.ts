@@ -181,17 +181,19 @@ export class FilterBar extends LitElement {
     ];
     if (this.hasTenants) texts.push({ field: "tenant_id", label: t.tenant, suggestions: "tenant_id" });
     return html`<div class="grid">
-      ${texts.map((text) => this.textField(text))}
-      <label>
-        ${t.actorType}
-        <select @change=${(event: Event) => this.set("actor_type", (event.target as HTMLSelectElement).value)}>
-          <option value="" .selected=${!this.filter.actor_type}>${t.any}</option>
-          ${Object.entries(t.actorTypes).map(
-            ([name, label]) => html`<option value=${name} .selected=${this.filter.actor_type === name}>${label}</option>`,
-          )}
-        </select>
-      </label>
+      ${texts.map((text) => this.textField(text))} ${this.choice("actor_type", t.actorType, t.actorTypes)}
+      ${this.choice("outcome", t.outcome, t.outcomes)}
     </div>`;
+  }
+
+  private choice(field: FilterField, label: string, values: Record<string, string>): TemplateResult {
+    return html`<label>
+      ${label}
+      <select @change=${(event: Event) => this.set(field, (event.target as HTMLSelectElement).value)}>
+        <option value="" .selected=${!this.filter[field]}>${this.formats.messages.any}</option>
+        ${Object.entries(values).map(([name, text]) => html`<option value=${name} .selected=${this.filter[field] === name}>${text}</option>`)}
+      </select>
+    </label>`;
   }
 
   private textField({ field, label, hint, suggestions }: TextField): TemplateResult {
@@ -221,7 +223,7 @@ export class FilterBar extends LitElement {
     const { messages: t } = this.formats;
     const names: Record<FilterField, string> = {
       search: t.search, category: t.category, action: t.action, actor_id: t.actorId, actor_type: t.actorType, target_id: t.targetId,
-      target_type: t.targetType, tenant_id: t.tenant, start_date: t.from, end_date: t.to,
+      target_type: t.targetType, outcome: t.outcome, tenant_id: t.tenant, start_date: t.from, end_date: t.to,
     };
     const set = FILTER_FIELDS.filter((field) => this.filter[field] && field !== "search" && field !== "category");
     if (set.length === 0) return nothing;

@@ -9,6 +9,7 @@ export const FILTER_FIELDS = [
   "actor_type",
   "target_id",
   "target_type",
+  "outcome",
   "tenant_id",
   "start_date",
   "end_date",

@@ -45,6 +45,7 @@ fn main() {
             cursor.as_deref(),
             end,
             None,
+            None,
             Some(2),
             None,
             None,

@@ -25,7 +25,7 @@ GroupBy = Literal["actor_id", "tenant_id", "ip_address", "session_id", "target_i
 Behavior = Literal["replace", "hash", "mask"]
 Environment = Literal["live", "test"]
 Scope = Literal["events:write", "events:read", "alerts", "viewer-tokens", "admin"]
-TierRoute = Literal["event", "feed", "export", "proofs"]
+TierRoute = Literal["event", "summary", "feed", "export", "proofs"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 #: ISO 8601 text, or a datetime with a time zone.
 Time = Union[str, datetime]
@@ -365,10 +365,15 @@ class KeyInfo(_KeyInfoRequired, total=False):
     lastUsedFrom: Optional[str]
 
 
-class Project(TypedDict):
+class _ProjectRequired(TypedDict):
     id: str
     name: str
     created_at: str
+
+
+class Project(_ProjectRequired, total=False):
+    #: Since when it takes no events.
+    archived_at: str
 
 
 class Tenant(TypedDict):

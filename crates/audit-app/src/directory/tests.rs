@@ -70,6 +70,7 @@ impl Fixture {
                     organization_id,
                     name: "p".to_owned(),
                     created_at: NOW,
+                    archived_at: None,
                 };
                 configurator.insert_project(&project, &[])?;
                 configurator.insert_first_key(&key(number, Some(project.id)), hash(number).as_bytes())?;

@@ -34,6 +34,10 @@ audit_domain::words! {
         ProjectCreated = "audit.project.created",
         /// A project was renamed.
         ProjectUpdated = "audit.project.updated",
+        /// A project was archived: it takes no events of clients.
+        ProjectArchived = "audit.project.archived",
+        /// A project was archived no longer.
+        ProjectUnarchived = "audit.project.unarchived",
         /// The plan of an organization was changed.
         PlanUpdated = "audit.plan.updated",
         /// A custom redaction rule was created.
@@ -103,6 +107,8 @@ impl ServiceAction {
             | Self::SelfAuditDisabled => Category::Security,
             Self::ProjectCreated
             | Self::ProjectUpdated
+            | Self::ProjectArchived
+            | Self::ProjectUnarchived
             | Self::PlanUpdated
             | Self::PortalUpdated
             | Self::AlertRuleCreated
@@ -129,6 +135,8 @@ impl ServiceAction {
             | Self::MasterKeyRotated
             | Self::ProjectCreated
             | Self::ProjectUpdated
+            | Self::ProjectArchived
+            | Self::ProjectUnarchived
             | Self::PlanUpdated
             | Self::RedactionRuleCreated
             | Self::RedactionRuleUpdated
@@ -278,16 +286,22 @@ impl ServiceEvent {
         )
     }
 
-    pub(crate) fn project_updated(before: &Project, after: &Project) -> Self {
+    /// The events of a change of a project.
+    pub(crate) fn project_changed(before: &Project, after: &Project) -> Vec<Self> {
+        let event = |action| Self::new(action, "project", after.id, Some(&after.name));
         let name = |project: &Project| Settings::from([("name", json!(project.name))]);
-        Self::new(
-            ServiceAction::ProjectUpdated,
-            "project",
-            after.id,
-            Some(&after.name),
-        )
-        .changing(name(before))
-        .to(name(after))
+        let is_renamed = before.name != after.name;
+        let renamed = is_renamed.then(|| {
+            event(ServiceAction::ProjectUpdated)
+                .changing(name(before))
+                .to(name(after))
+        });
+        let archived = match (before.archived_at.is_some(), after.archived_at.is_some()) {
+            (false, true) => Some(event(ServiceAction::ProjectArchived)),
+            (true, false) => Some(event(ServiceAction::ProjectUnarchived)),
+            _ => None,
+        };
+        renamed.into_iter().chain(archived).collect()
     }
 
     pub(crate) fn plan_updated(before: &Organization, after: Plan) -> Self {

@@ -13,7 +13,7 @@ use crate::service::{AuditLog, Selection};
 use crate::settings::Settings;
 use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Entropy, Timestamp};
-use audit_store::{EventSender, OpenClaim, StoreError, StreamEvent, Writer};
+use audit_store::{Destination, EventSender, OpenClaim, StoreError, StreamEvent, Writer};
 use std::sync::Arc;
 
 /// After how long a claim by a project of another cell counts as interrupted, in seconds.
@@ -30,6 +30,10 @@ impl AuditLog {
         let scope = self
             .store
             .read(|reader| self.scope(reader, &principal, selection))?;
+        // The stream must not be marked for a claim that the plan of the append refuses.
+        if scope.project.project.archived_at.is_some() {
+            return Err(AppError::ProjectArchived(scope.project.project.id));
+        }
         let claim = OpenClaim {
             token_hash: token.sha256(),
             project_id: scope.project.project.id,
@@ -144,7 +148,11 @@ impl StoringClaim {
         let project = project.ok_or(AppError::NotFound("project"))?;
         let claiming = Claiming {
             engine: self.engines.cached(&project.rules).ok_or(StoreError::Stale)?,
-            destination: destination(&project, claim.environment)?,
+            destination: Destination {
+                // The claim began with the mark on the stream, before the project was archived.
+                is_archived: false,
+                ..destination(&project, claim.environment)?
+            },
             sender: self.sender,
             entropy: self.entropy,
             now: self.now,

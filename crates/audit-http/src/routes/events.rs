@@ -14,10 +14,14 @@ use crate::state::HttpState;
 use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
 use audit_auth::{EventsWrite, Keys, Readers};
-use audit_domain::{EventId, Fields, PageLimit};
+use audit_domain::{EventId, Fields, PageLimit, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+
+/// Ids that a query may name, at most.
+const IDS_MAX: usize = 100;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "IngestResult")]
@@ -122,6 +126,9 @@ pub(super) struct PageQuery {
 pub(super) struct EventsQuery {
     #[schemars(flatten)]
     history: HistoryQuery,
+    /// The events with these ids, by id, descending. Ids without an event that the credential may read have none in the response.
+    #[schemars(length(max = IDS_MAX), extend("x-additive" = true), example = &["evt_01M7Y455JZBGQAZY8DYSMCQVZN"])]
+    id: Option<Vec<Id<EventId>>>,
     /// From an earlier response to the same query.
     cursor: Option<String>,
     #[schemars(flatten)]
@@ -143,18 +150,39 @@ impl Fielded for EventsQuery {
 
     fn read(fields: &mut Fields<'_>) -> Option<EventsRequest> {
         let filter = HistoryQuery::read(fields)?;
+        let ids = read_ids(fields);
         let limit = PageQuery::read(fields)?;
         let cursor = fields.optional_text("cursor", 0, usize::MAX);
         Some(EventsRequest {
             filter,
+            ids,
             cursor,
             limit,
         })
     }
 
     fn is_repeatable(parameter: &str) -> bool {
-        HistoryQuery::is_repeatable(parameter)
+        parameter == ID || HistoryQuery::is_repeatable(parameter)
     }
+}
+
+/// The parameter that names events.
+const ID: &str = "id";
+
+/// The ids that a query names; `None` if it names none.
+fn read_ids(fields: &mut Fields<'_>) -> Option<BTreeSet<EventId>> {
+    let texts = fields.repeated_text(ID, 1, limits::ID_CHARS_MAX);
+    if texts.len() > IDS_MAX {
+        return fields.violate(ID, format_args!("must be given at most {IDS_MAX} times"));
+    }
+    let mut ids = BTreeSet::new();
+    for text in &texts {
+        match text.parse() {
+            Ok(id) => ids.insert(id),
+            Err(error) => return fields.violate(ID, error),
+        };
+    }
+    (!ids.is_empty()).then_some(ids)
 }
 
 /// Stores one event or a batch of them.
@@ -259,15 +287,19 @@ pub(super) mod about {
             requests: REQUESTS,
             outcome: "The events are stored.",
             responses: RESPONSES,
-            errors: &[ErrorCode::Conflict, ErrorCode::DailyEventLimitReached],
+            errors: &[
+                ErrorCode::Conflict,
+                ErrorCode::DailyEventLimitReached,
+                ErrorCode::ProjectArchived,
+            ],
             ..About::new("ingest_events", Tag::Events, "Store events")
         }
     }
 
     pub(crate) fn list() -> About {
         About {
-            description: "One page of events, `occurred_at` descending, then id descending. An event must meet every \
-                          parameter that is given.\n\n\
+            description: "One page of events, `occurred_at` descending, then id descending; with `id`, by id, \
+                          descending. An event must meet every parameter that is given.\n\n\
                           With a viewer token only the live events of its tenant are found, as its tier shows them: \
                           what is hidden can be neither read nor searched for. A web page may call this path and the \
                           feed, with a viewer token.",

@@ -2,11 +2,11 @@
 
 use crate::caller::Caller;
 use crate::error::ApiError;
-use crate::input::{Fielded, JsonBody, NoParameters};
+use crate::input::{Fielded, JsonBody, NoParameters, UnscopedParameters};
 use crate::reply::{Created, Reply};
-use crate::schema::{NameText, Time, Uuid};
+use crate::schema::{NameText, Time, Uuid, Word, absent_not_null, words_of};
 use actix_web::web;
-use audit_app::{AppError, Project, Requester};
+use audit_app::{AppError, Project, ProjectChange, ProjectListing, Requester};
 use audit_auth::Master;
 use audit_domain::{Fields, Name, ProjectId};
 use schemars::JsonSchema;
@@ -23,18 +23,45 @@ pub(super) struct NewProjectInput {
 
 /// What is changed of a project. Absent fields keep their values.
 #[derive(JsonSchema)]
-#[schemars(rename = "ProjectChange")]
+#[schemars(rename = "ProjectChange", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct ProjectChangeInput {
     /// For people; need not be unique.
-    name: NameText,
+    name: Option<NameText>,
+    /// Whether it is archived: it takes no events then.
+    archived: Option<bool>,
 }
 
 impl Fielded for ProjectChangeInput {
-    type Read = Name;
+    type Read = ProjectChange;
 
-    fn read(fields: &mut Fields<'_>) -> Option<Name> {
-        fields.required_parsed("name")
+    fn read(fields: &mut Fields<'_>) -> Option<ProjectChange> {
+        Some(ProjectChange {
+            name: fields.optional_parsed("name"),
+            is_archived: fields.optional_bool("archived"),
+        })
+    }
+}
+
+words_of! {
+    ProjectListing: "ProjectListing", as_str, "Whether the archived projects are listed.";
+}
+
+/// Which projects are listed.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+pub(super) struct ProjectsQuery {
+    /// `false`: those that are not archived, `true`: those that are, `all`: both. By default `false`.
+    archived: Option<Word<ProjectListing>>,
+}
+
+impl Fielded for ProjectsQuery {
+    type Read = ProjectListing;
+
+    fn read(fields: &mut Fields<'_>) -> Option<ProjectListing> {
+        let listed = fields.optional_parsed("archived");
+        Some(listed.unwrap_or(ProjectListing::Active))
     }
 }
 
@@ -56,6 +83,10 @@ struct ProjectBody {
     name: String,
     #[schemars(with = "Time")]
     created_at: String,
+    /// Since when it is archived; absent if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Time")]
+    archived_at: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -76,6 +107,7 @@ impl From<Project> for ProjectBody {
             id: project.id,
             name: project.name,
             created_at: project.created_at.to_string(),
+            archived_at: project.archived_at.map(|at| at.to_string()),
         }
     }
 }
@@ -101,11 +133,11 @@ pub(super) async fn create(
 /// Lists the organization's projects.
 pub(super) async fn list(
     caller: Caller<Master>,
-    parameters: NoParameters,
+    parameters: UnscopedParameters<ProjectsQuery>,
 ) -> Result<Reply<ProjectsBody>, ApiError> {
-    parameters.refuse()?;
+    let listed = parameters.read()?;
     let projects = caller
-        .run_at_home(|service, master| service.projects(&master))
+        .run_at_home(move |service, master| service.projects(&master, listed))
         .await?;
     Ok(Reply::ok(ProjectsBody {
         projects: projects.into_iter().map(ProjectBody::from).collect(),
@@ -126,7 +158,7 @@ pub(super) async fn get(
     }))
 }
 
-/// Renames a project.
+/// Renames, archives or unarchives a project.
 pub(super) async fn change(
     caller: Caller<Master>,
     parameters: NoParameters,
@@ -134,9 +166,9 @@ pub(super) async fn change(
     body: JsonBody<ProjectChangeInput>,
 ) -> Result<Reply<OneProjectBody>, ApiError> {
     parameters.refuse()?;
-    let name = body.read(caller.room()).await?;
+    let change = body.read(caller.room()).await?;
     let id = id_in(&id)?;
-    let project = caller.run_at_home(move |service, master| service.rename_project(&master, id, &name));
+    let project = caller.run_at_home(move |service, master| service.update_project(&master, id, &change));
     Ok(Reply::ok(OneProjectBody {
         project: project.await?.into(),
     }))
@@ -159,8 +191,8 @@ pub(super) mod about {
     pub(crate) fn create() -> About {
         About {
             description: "The project starts with the built-in redaction and alert rules and the three initial \
-                          viewer tiers, and without keys. At most 1,000 of an organization (403). Projects cannot be \
-                          deleted.",
+                          viewer tiers, and without keys. At most 1,000 of an organization, archived ones included \
+                          (403). Projects cannot be deleted, but archived.",
             requests: &[Sample("example", r#"{"name": "billing"}"#)],
             outcome: "The project.",
             responses: &[Sample("example", PROJECT)],
@@ -171,7 +203,7 @@ pub(super) mod about {
 
     pub(crate) fn list() -> About {
         About {
-            description: "Oldest first.",
+            description: "Oldest first, without the archived ones unless `archived` says otherwise.",
             outcome: "The projects.",
             responses: &[Sample(
                 "example",
@@ -197,14 +229,30 @@ pub(super) mod about {
 
     pub(crate) fn change() -> About {
         About {
-            description: "Renames the project. The name is for people: keys, log and events of the project stay as they \
-                          are.",
+            description: "Renames, archives or unarchives the project. The name is for people: keys, log and events of \
+                          the project stay as they are.\n\nAn archived project takes no events: requests to store new \
+                          ones and claims of streams are 403 `project_archived`. Of a request that is processed \
+                          meanwhile all events are stored or none. Everything else stays possible: reading, exporting, \
+                          verifying, keys, viewer tokens and all settings. Deliveries and alerts go on, and the \
+                          service's own events are recorded.",
             path: id(),
-            requests: &[Sample("example", r#"{"name": "billing"}"#)],
+            requests: &[
+                Sample("archive", r#"{"archived": true}"#),
+                Sample("rename", r#"{"name": "billing"}"#),
+            ],
             outcome: "The changed project.",
-            responses: &[Sample("example", PROJECT)],
+            responses: &[
+                Sample(
+                    "archived",
+                    r#"{"project": {
+                        "id": "5b867afb-5c40-4553-9a5d-adba77d1c5ac", "name": "billing",
+                        "created_at": "2026-01-15T10:30:00.912Z", "archived_at": "2026-03-01T09:00:00.118Z"
+                    }}"#,
+                ),
+                Sample("renamed", PROJECT),
+            ],
             is_additive: true,
-            ..About::new("update_project", Tag::Projects, "Rename a project")
+            ..About::new("update_project", Tag::Projects, "Rename or archive a project")
         }
     }
 

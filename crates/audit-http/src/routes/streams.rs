@@ -213,6 +213,7 @@ pub(super) mod about {
             outcome: "The events belong to the project.",
             responses: &[Sample("example", r#"{"event_count": 3}"#)],
             errors: &[
+                ErrorCode::ProjectArchived,
                 ErrorCode::StreamNotFound,
                 ErrorCode::StreamExpired,
                 ErrorCode::StreamAlreadyClaimed,

@@ -219,10 +219,7 @@ impl Plan {
             }
         }
         let stored = (self.rows.len() - first_row) as u64;
-        if origin == Origin::Sent
-            && destination.environment == Environment::Live
-            && let Err(error) = use_up(head, destination.daily_events_max, stored)
-        {
+        if let Err(error) = check_stored(head, &destination, origin, stored) {
             self.remove_rows(first_row);
             return Err(error);
         }
@@ -367,6 +364,23 @@ impl Plan {
             Comparison::Same | Comparison::Unknown => Appended::Repeated(event.id),
             Comparison::Different => Appended::Conflicting(event.id),
         }))
+    }
+}
+
+/// Whether the project takes this many new events. The only place that refuses events for what the project is: every append is planned here,
+/// with a configuration that is the current one. Repeats of events that are stored are no new ones.
+fn check_stored(
+    head: &mut Head,
+    destination: &Destination,
+    origin: Origin,
+    stored: u64,
+) -> Result<(), StoreError> {
+    if destination.is_archived && origin != Origin::Service && stored > 0 {
+        return Err(StoreError::ProjectArchived(destination.project_id));
+    }
+    match (origin, destination.environment) {
+        (Origin::Sent, Environment::Live) => use_up(head, destination.daily_events_max, stored),
+        _ => Ok(()),
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Destination {
     pub configuration_version: ConfigurationVersion,
     /// The most live events the project may store on one UTC day.
     pub daily_events_max: Option<u64>,
+    /// Whether the project is archived, and stores only the service's own events.
+    pub is_archived: bool,
     /// The webhooks that alerts are delivered to.
     pub webhook_ids: Arc<[String]>,
 }

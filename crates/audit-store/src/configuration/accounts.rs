@@ -2,7 +2,7 @@
 
 use super::keys::insert_key;
 use super::owner::{Deployment, Owner};
-use super::rows::{Key, KeyTextHash, Organization, Project};
+use super::rows::{Key, KeyTextHash, Organization, Project, ProjectUpdate};
 use super::schema::{organizations, projects};
 use super::viewers;
 use crate::access::{Configurator, Reader};
@@ -17,7 +17,7 @@ use diesel::prelude::*;
 use std::collections::HashMap;
 
 type OrganizationRow = (String, String, String, i64);
-type ProjectRow = (String, String, String, i64);
+type ProjectRow = (String, String, String, i64, Option<i64>);
 
 fn read_organization((id, name, plan, created_at): OrganizationRow) -> Result<Organization> {
     Ok(Organization {
@@ -28,13 +28,33 @@ fn read_organization((id, name, plan, created_at): OrganizationRow) -> Result<Or
     })
 }
 
-fn read_project((id, organization_id, name, created_at): ProjectRow) -> Result<Project> {
+fn read_project((id, organization_id, name, created_at, archived_at): ProjectRow) -> Result<Project> {
     Ok(Project {
         id: stored(&id, "project id")?,
         organization_id: stored(&organization_id, "organization id")?,
         name,
         created_at: Timestamp::from_micros(created_at),
+        archived_at: archived_at.map(Timestamp::from_micros),
     })
+}
+
+/// The columns of a change; those without a value stay.
+#[derive(AsChangeset)]
+#[diesel(table_name = projects)]
+struct ProjectColumns<'a> {
+    name: Option<&'a str>,
+    archived_at: Option<Option<i64>>,
+}
+
+impl<'a> ProjectColumns<'a> {
+    /// `None` if nothing is changed, for which there is no statement.
+    fn of(change: &'a ProjectUpdate) -> Option<Self> {
+        let is_change = *change != ProjectUpdate::default();
+        is_change.then(|| Self {
+            name: change.name.as_deref(),
+            archived_at: change.archived_at.map(|at| at.map(Timestamp::as_micros)),
+        })
+    }
 }
 
 /// Organizations and projects.
@@ -143,15 +163,18 @@ impl Configurator<'_, OrganizationId> {
         )
     }
 
-    /// Renames a project of another cell in the list of projects.
-    pub fn rename_project_of_cell(&mut self, id: ProjectId, name: &str) -> Result<()> {
+    /// Changes a project of another cell in the list of projects.
+    pub fn update_project_of_cell(&mut self, id: ProjectId, change: &ProjectUpdate) -> Result<()> {
+        let Some(columns) = ProjectColumns::of(change) else {
+            return Ok(());
+        };
         let organization_id = self.owner().to_string();
         let row = projects::table
             .find(id.to_string())
             .filter(projects::organization_id.eq(organization_id));
-        // Only the cell of the project caches its name.
+        // Only the cell of the project caches it.
         diesel::update(row)
-            .set(projects::name.eq(name))
+            .set(columns)
             .execute(self.uncached_session())?;
         Ok(())
     }
@@ -177,12 +200,13 @@ impl Configurator<'_, OrganizationId> {
     reason = "all fail only when the database cannot be written"
 )]
 impl Configurator<'_, ProjectId> {
-    /// Renames the project.
-    pub fn rename_project(&mut self, name: &str) -> Result<()> {
+    /// Changes the project.
+    pub fn update_project(&mut self, change: &ProjectUpdate) -> Result<()> {
+        let Some(columns) = ProjectColumns::of(change) else {
+            return Ok(());
+        };
         let row = projects::table.find(self.owner().to_string());
-        diesel::update(row)
-            .set(projects::name.eq(name))
-            .execute(self.session()?)?;
+        diesel::update(row).set(columns).execute(self.session()?)?;
         Ok(())
     }
 }
@@ -210,6 +234,7 @@ fn insert_project_row(session: &mut AnySession, project: &Project) -> Result<()>
             projects::organization_id.eq(project.organization_id.to_string()),
             projects::name.eq(&project.name),
             projects::created_at.eq(project.created_at.as_micros()),
+            projects::archived_at.eq(project.archived_at.map(Timestamp::as_micros)),
         ))
         .execute(session)?;
     Ok(())

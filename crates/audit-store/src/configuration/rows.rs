@@ -21,6 +21,17 @@ pub struct Project {
     pub organization_id: OrganizationId,
     pub name: String,
     pub created_at: Timestamp,
+    /// An archived project takes no events of clients.
+    pub archived_at: Option<Timestamp>,
+}
+
+/// What is changed of a project. Absent values are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct ProjectUpdate {
+    pub name: Option<String>,
+    /// `Some(None)`: it is archived no longer.
+    pub archived_at: Option<Option<Timestamp>>,
 }
 
 /// A key, without its text.

@@ -11,7 +11,13 @@ diesel::table! {
 }
 
 diesel::table! {
-    projects (id) { id -> Text, organization_id -> Text, name -> Text, created_at -> BigInt, }
+    projects (id) {
+        id -> Text,
+        organization_id -> Text,
+        name -> Text,
+        created_at -> BigInt,
+        archived_at -> Nullable<BigInt>,
+    }
 }
 
 diesel::table! {

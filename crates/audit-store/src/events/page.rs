@@ -1,6 +1,6 @@
 //! Filling a page from a walk through candidates.
 
-use super::{EventPage, EventQuery, ScanSession};
+use super::{EventPage, EventQuery};
 use crate::error::Result;
 use audit_domain::{Position, StoredEvent};
 
@@ -44,11 +44,11 @@ impl FetchSize {
     }
 }
 
-/// Reads candidates until the page is full. Returns those that match the filter and that the reader may see.
-pub(super) fn read_page<S: ScanSession>(
-    session: &mut S,
+/// Reads candidates until the page is full. Returns those that match the filter and that the reader may see. `scan` reads the next ones:
+/// as many as it is asked for, fewer only at the end.
+pub(super) fn read_page(
     query: &EventQuery,
-    mut scan: S::Scan,
+    mut scan: impl FnMut(usize) -> Result<Vec<StoredEvent>>,
 ) -> Result<EventPage> {
     let mut page = EventPage {
         events: Vec::new(),
@@ -66,7 +66,7 @@ pub(super) fn read_page<S: ScanSession>(
         };
         let fitting = fetch.rows_of(room);
         let wanted = missing.saturating_mul(factor).min(fitting);
-        let fetched = session.scan(&mut scan, wanted)?;
+        let fetched = scan(wanted)?;
         let is_end = fetched.len() < wanted;
         let last = fetched.last().map(position_of);
         let mut are_shown = true;

@@ -23,6 +23,7 @@ fn append_of(organization: u8, ledger_id: LedgerId) -> WaitingAppend {
         environment: Environment::Live,
         configuration_version: ConfigurationVersion(1),
         daily_events_max: None,
+        is_archived: false,
         webhook_ids: std::sync::Arc::new([]),
     };
     WaitingAppend::new(AppendRequest {

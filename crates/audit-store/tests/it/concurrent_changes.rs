@@ -57,6 +57,7 @@ fn add_project(store: &Store, organization: u8, number: u8) -> ProjectId {
         organization_id,
         name: "p".to_owned(),
         created_at: NOW,
+        archived_at: None,
     };
     let id = project.id;
     let added = store.configure(organization_id, move |configurator| {

@@ -4,11 +4,18 @@ use crate::{NOW, create_project, open};
 use audit_alerts::{AlertRule, CooldownSeconds, GroupBy, RuleConditions, RuleDefinition, Severity};
 use audit_domain::{Environment, KeyId, KeyLimits, OrganizationId, Plan, ProjectId, RuleId, ViewerTier};
 use audit_store::{
-    ConfigurationVersion, Configurator, Deployment, Key, KeyUse, RedactionRuleRow, Store, StoreError,
-    WebhookRow,
+    ConfigurationVersion, Configurator, Deployment, Key, KeyUse, ProjectUpdate, RedactionRuleRow, Store,
+    StoreError, WebhookRow,
 };
 
 const ORGANIZATION: [u8; 16] = [1; 16];
+
+fn renamed() -> ProjectUpdate {
+    ProjectUpdate {
+        name: Some("renamed".to_owned()),
+        archived_at: None,
+    }
+}
 
 /// One step of a transaction that may change the configuration.
 #[derive(Clone, Copy)]
@@ -107,7 +114,7 @@ const OTHER_URL: &str = "https://b.example/";
 
 /// The methods of the configurators, in an order in which each finds the rows it needs: the call, whether it draws another
 /// version, and the step.
-const STEPS: [(&str, bool, Step); 43] = [
+const STEPS: [(&str, bool, Step); 45] = [
     (
         "the plan",
         true,
@@ -166,12 +173,27 @@ const STEPS: [(&str, bool, Step); 43] = [
     (
         "the name of the project",
         true,
-        Step::Project(|c, _| c.rename_project("renamed")),
+        Step::Project(|c, _| c.update_project(&renamed())),
+    ),
+    (
+        "archive the project",
+        true,
+        Step::Project(|c, _| {
+            c.update_project(&ProjectUpdate {
+                archived_at: Some(Some(NOW)),
+                ..ProjectUpdate::default()
+            })
+        }),
+    ),
+    (
+        "nothing of the project",
+        false,
+        Step::Project(|c, _| c.update_project(&ProjectUpdate::default())),
     ),
     (
         "the name of a project of another cell",
         false,
-        Step::Organization(|c| c.rename_project_of_cell(ProjectId::from_random([7; 16]), "renamed")),
+        Step::Organization(|c| c.update_project_of_cell(ProjectId::from_random([7; 16]), &renamed())),
     ),
     (
         "revoke an unknown key",

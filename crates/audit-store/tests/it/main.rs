@@ -77,6 +77,7 @@ pub(crate) fn create_project(store: &Store, number: u8) -> Destination {
         organization_id,
         name: "p".to_owned(),
         created_at: NOW,
+        archived_at: None,
     };
     let inserted = store.configure(Deployment, move |configurator| {
         configurator.insert_organization(&organization)?;
@@ -99,6 +100,7 @@ pub(crate) fn destination(store: &Store, project_id: ProjectId) -> Destination {
             environment: Environment::Live,
             configuration_version: configuration_version.expect("the project has a version"),
             daily_events_max: None,
+            is_archived: false,
             webhook_ids: std::sync::Arc::new([]),
         })
     });

@@ -1,5 +1,6 @@
 mod bad_json;
 mod batches;
+mod by_ids;
 mod far_back;
 mod filters;
 mod get;

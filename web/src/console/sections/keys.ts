@@ -62,6 +62,36 @@ export class Keys extends Section {
     });
   }
 
+  private renameKey(key: Key): void {
+    this.ask({
+      title: `Rename the key “${key.name}”`, verb: "Rename", text: "The key itself stays as it is.", name: key.name,
+      run: (name) => this.session.api.send("PATCH", `/keys/${key.id}`, { name }),
+    });
+  }
+
+  private renameProject(project: Project): void {
+    this.ask({
+      title: `Rename the project “${project.name}”`, verb: "Rename", text: "Its keys, events and log stay as they are.", name: project.name,
+      run: (name) => this.changeProject(project, { name }),
+    });
+  }
+
+  private archive(project: Project): void {
+    const isArchived = project.archived_at !== undefined;
+    this.ask({
+      title: `${isArchived ? "Unarchive" : "Archive"} the project “${project.name}”`, verb: isArchived ? "Unarchive" : "Archive",
+      text: isArchived
+        ? "It takes events again."
+        : "It takes no events from now on: applications that send some get an error. Reading, proofs and settings stay possible, and it can be unarchived.",
+      run: () => this.changeProject(project, { archived: !isArchived }),
+    });
+  }
+
+  private async changeProject({ id }: Project, change: { name?: string; archived?: boolean }): Promise<void> {
+    const { project } = await this.session.api.send<{ project: Project }>("PATCH", `/projects/${id}`, change);
+    this.dispatchEvent(new CustomEvent("project-changed", { detail: project, bubbles: true, composed: true }));
+  }
+
   private async create(event: SubmitEvent, path: string): Promise<void> {
     const form = event.target as HTMLFormElement;
     const { networks, expires_at, ...fields } = fieldsOf(event);
@@ -102,8 +132,22 @@ export class Keys extends Section {
       <td>${key.revokedAt ? html`<span class="badge failed">revoked</span>` : key.expiresAt ? html`until ${time(key.expiresAt)}` : "no end"}</td>
       <td class="actions">
         ${key.revokedAt ? nothing : html`
+          ${this.session.isMaster && path === "/keys" ? html`<button @click=${() => this.renameKey(key)}>Rename</button>` : nothing}
           ${this.session.isMaster ? html`<button @click=${() => this.rotate(key, path)}>Replace</button>` : nothing}
           <button class="danger" @click=${() => this.revoke(key, path)}>Revoke</button>`}
+      </td>
+    </tr>`);
+  }
+
+  private projectRows(projects: Project[]): TemplateResult[] {
+    return projects.map((project) => html`<tr>
+      <th scope="row">${project.name}</th>
+      <td><code>${project.id}</code></td>
+      <td>${time(project.created_at)}</td>
+      <td>${time(project.archived_at)}</td>
+      <td class="actions">
+        <button @click=${() => this.renameProject(project)}>Rename</button>
+        <button @click=${() => this.archive(project)}>${project.archived_at ? "Unarchive" : "Archive"}</button>
       </td>
     </tr>`);
   }
@@ -119,7 +163,7 @@ export class Keys extends Section {
       ${isMaster ? this.form("/keys", "Create project key") : this.masterOnly()}
       ${isMaster
         ? html`<h3>Projects</h3>
-            ${this.table(["Name", "ID", "Created"], projects.map(({ id, name, created_at }) => html`<tr><th scope="row">${name}</th><td><code>${id}</code></td><td>${time(created_at)}</td></tr>`), "No projects.")}
+            ${this.table(["Name", "ID", "Created", "Archived", ""], this.projectRows(projects), "No projects.")}
             <form class="inline" @submit=${this.createProject}>
               <label class="wide">New project: name<input name="name" required maxlength="100" /></label><button class="primary">Create project</button>
             </form>

@@ -10,7 +10,7 @@ interface Tier {
   routes: string[] | null;
 }
 
-const ROUTES = ["event", "feed", "export", "proofs"];
+const ROUTES = ["event", "summary", "feed", "export", "proofs"];
 /** The token of "see as" lives this long. */
 const LOOK_SECONDS = 600;
 

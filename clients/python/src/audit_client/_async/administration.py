@@ -32,9 +32,10 @@ class AsyncProjects:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    async def list(self) -> "List[Project]":
-        """The projects of the organization, oldest first."""
-        return cast("List[Project]", (await self._transport.send(call("GET", "/projects"), json_of))["projects"])
+    async def list(self, *, archived: Optional[Literal["false", "true", "all"]] = None) -> "List[Project]":
+        """The projects of the organization that are not archived, or with ``archived`` those that are, or ``all``; oldest first."""
+        request = call("GET", "/projects", {"archived": archived})
+        return cast("List[Project]", (await self._transport.send(request, json_of))["projects"])
 
     async def get(self, project_id: str) -> Project:
         """One project."""
@@ -46,9 +47,10 @@ class AsyncProjects:
         request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
         return cast(Project, (await self._transport.send(request, json_of))["project"])
 
-    async def update(self, project_id: str, *, name: str) -> Project:
-        """Renames a project."""
-        request = call("PATCH", f"/projects/{segment(project_id)}", body={"name": name})
+    async def update(self, project_id: str, *, name: Optional[str] = None, archived: Optional[bool] = None) -> Project:
+        """Renames a project, or archives it: an archived project takes no events, and everything else stays possible."""
+        body = {"name": name, "archived": archived}
+        request = call("PATCH", f"/projects/{segment(project_id)}", body=body)
         return cast(Project, (await self._transport.send(request, json_of))["project"])
 
     async def tenants(self, *, limit: Optional[int] = None) -> AsyncIterator[Tenant]:

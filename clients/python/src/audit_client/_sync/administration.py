@@ -33,9 +33,10 @@ class Projects:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def list(self) -> "List[Project]":
-        """The projects of the organization, oldest first."""
-        return cast("List[Project]", (self._transport.send(call("GET", "/projects"), json_of))["projects"])
+    def list(self, *, archived: Optional[Literal["false", "true", "all"]] = None) -> "List[Project]":
+        """The projects of the organization that are not archived, or with ``archived`` those that are, or ``all``; oldest first."""
+        request = call("GET", "/projects", {"archived": archived})
+        return cast("List[Project]", (self._transport.send(request, json_of))["projects"])
 
     def get(self, project_id: str) -> Project:
         """One project."""
@@ -47,9 +48,10 @@ class Projects:
         request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
         return cast(Project, (self._transport.send(request, json_of))["project"])
 
-    def update(self, project_id: str, *, name: str) -> Project:
-        """Renames a project."""
-        request = call("PATCH", f"/projects/{segment(project_id)}", body={"name": name})
+    def update(self, project_id: str, *, name: Optional[str] = None, archived: Optional[bool] = None) -> Project:
+        """Renames a project, or archives it: an archived project takes no events, and everything else stays possible."""
+        body = {"name": name, "archived": archived}
+        request = call("PATCH", f"/projects/{segment(project_id)}", body=body)
         return cast(Project, (self._transport.send(request, json_of))["project"])
 
     def tenants(self, *, limit: Optional[int] = None) -> Iterator[Tenant]:

@@ -81,12 +81,14 @@ class Events:
         end_date: Optional[Time] = None,
         search: Optional[str] = None,
         search_mode: Optional[Literal["words", "prefix"]] = None,
+        id: Optional[OneOrMore[str]] = None,
         limit: Optional[int] = None,
     ) -> Iterator[Event]:
         """All events that match every given filter, newest first, page by page. ``limit`` is the size of a page (1 to 200).
 
         Several values of a field are alternatives: ``actor_id=["user_1", "user_2"]``. ``not_…`` excludes:
-        ``not_tenant_id="audit-server"`` leaves out the service's own events.
+        ``not_tenant_id="audit-server"`` leaves out the service's own events. ``id``, of up to 100 events, finds those that
+        exist, in the order of their ids, descending.
         """
         params: Params = {
             "tenant_id": tenant_id,
@@ -113,6 +115,7 @@ class Events:
             "end_date": end_date,
             "search": search,
             "search_mode": search_mode,
+            "id": id,
             "limit": limit,
         }
         cursor: Optional[str] = None
@@ -137,7 +140,7 @@ class Events:
     ) -> EventSummary:
         """How many events match, by time, and the most frequent values of the newest ones.
 
-        Filters are those of :meth:`query`, except ``limit``.
+        Filters are those of :meth:`query`, except ``id`` and ``limit``.
         """
         request = call("GET", "/events/summary", {**filters, "interval": interval, "split": split}, in_environment=True)
         return cast(EventSummary, self._transport.send(request, json_of))
@@ -154,7 +157,7 @@ class Events:
 
         What is followed goes on after an outage, with growing pauses of up to 30 s; with ``follow=False`` it is an error.
         Store ``page["cursor"]`` after the events of the page are safe, and continue from it with ``after``. A page can be
-        empty. Filters are those of :meth:`query`, except ``search`` and the dates.
+        empty. Filters are those of :meth:`query`, except ``search``, ``id`` and the dates.
         """
         while True:
             params = {**filters, "after": after, "wait": wait if follow else 0}

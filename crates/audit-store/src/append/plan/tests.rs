@@ -27,6 +27,7 @@ fn destination(daily_events_max: Option<u64>) -> Destination {
         environment: Environment::Live,
         configuration_version: ConfigurationVersion(5),
         daily_events_max,
+        is_archived: false,
         webhook_ids: Arc::new([]),
     }
 }
@@ -173,6 +174,38 @@ fn an_event_of_the_service_uses_up_no_daily_limit_and_follows_the_stamps_before_
     let head = &plan.after.heads[&LEDGER];
     assert_eq!((plan.rows.len(), head.size, head.day_events), (1, 11, 9));
     assert_eq!(head.last, Some(plan.rows[0].record.stamp()));
+}
+
+#[test]
+fn an_archived_project_takes_events_of_the_service_and_repeats_alone() {
+    let archived = |origin, events| {
+        let mut request = request(None, events);
+        request.destination.is_archived = true;
+        request.origin = origin;
+        request
+    };
+    let stored = request(None, vec![event(1, Some("k"), "a")]);
+    let of_client = |key| vec![event(1, Some("k"), "a"), event(2, key, "b")];
+    let plan = plan(
+        vec![
+            stored,
+            archived(Origin::Sent, of_client(None)),
+            archived(Origin::Claimed(Timestamp::from_millis(3)), of_client(Some("l"))),
+            archived(Origin::Sent, vec![event(4, Some("k"), "a")]),
+            archived(Origin::Service, vec![event(5, None, "own")]),
+        ],
+        before(),
+    );
+    for refused in [1, 2] {
+        assert!(matches!(
+            plan.outcomes[refused],
+            Err(StoreError::ProjectArchived(_))
+        ));
+    }
+    let appended = |index: usize| &plan.outcomes[index].as_ref().unwrap().events;
+    assert!(matches!(appended(3).as_slice(), [Appended::Repeated(_)]));
+    assert!(matches!(appended(4).as_slice(), [Appended::Stored(_)]));
+    assert_eq!(plan.rows.iter().map(|row| row.seq).collect::<Vec<_>>(), [10, 11]);
 }
 
 #[test]

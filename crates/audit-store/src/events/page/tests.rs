@@ -1,5 +1,5 @@
 use super::*;
-use crate::events::Candidates;
+use crate::events::{Candidates, ScanSession};
 use crate::ids::LedgerId;
 use crate::search::counting::{Counting, Tally};
 use audit_domain::{
@@ -25,7 +25,7 @@ impl Events {
     }
 
     /// The events from this index on that are on a page.
-    fn page(&mut self, from: usize, limit: usize, tenant_id: &str) -> EventPage {
+    fn page(&mut self, mut from: usize, limit: usize, tenant_id: &str) -> EventPage {
         let filter = EventFilter::of(Facet::TenantId, tenant_id);
         let query = EventQuery {
             ledger_id: LedgerId(1),
@@ -34,7 +34,7 @@ impl Events {
             after: None,
             limit: PageLimit::new(limit).unwrap(),
         };
-        read_page(self, &query, from).unwrap()
+        read_page(&query, |wanted| self.scan(&mut from, wanted)).unwrap()
     }
 }
 

@@ -1,0 +1,47 @@
+//! What is done with a project is recorded in its own log, also while it is archived.
+
+use super::{master_actor, organization, own_events};
+use audit_tests::{DatabaseKind, event, on_both_databases};
+use serde_json::{Value, json};
+
+on_both_databases! {
+    archiving_and_unarchiving_are_events_of_their_own,
+}
+
+fn archiving_and_unarchiving_are_events_of_their_own(database: DatabaseKind) {
+    let organization = organization(database);
+    let (master, project) = (organization.master(), organization.project());
+    let path = format!("/projects/{}", organization.project_id);
+    let change = |change: Value| {
+        master.patch(&path).json(change).send().expect_status(200);
+    };
+    let before = own_events(&project).len();
+    change(json!({"archived": true}));
+    change(json!({"archived": true}));
+    // An archived project takes the events of the service, and no others.
+    organization.create_key("live");
+    let refused = project.post("/events").json(event()).send();
+    refused.expect_error(403, "project_archived");
+    change(json!({"archived": false, "name": "shop"}));
+    let events = own_events(&project).split_off(before);
+    let actions: Vec<&str> = events
+        .iter()
+        .map(|event| event["action"].as_str().expect("an action"))
+        .collect();
+    assert_eq!(
+        actions,
+        [
+            "audit.project.archived",
+            "audit.api_key.created",
+            "audit.project.updated",
+            "audit.project.unarchived"
+        ]
+    );
+    for (index, name) in [(0, "default"), (2, "shop"), (3, "shop")] {
+        let target = json!({"id": organization.project_id, "type": "project", "name": name});
+        assert_eq!(events[index]["target"], target);
+        assert_eq!(events[index]["actor"], master_actor(&organization));
+        assert_eq!(events[index]["category"], "admin");
+    }
+    project.store(event());
+}
