@@ -182,6 +182,24 @@ test("markup in every field of an event stays text", async () => {
   await closePage(page);
 });
 
+test("the outcome filters the list, by choice and by the value of an event", async () => {
+  const opened = { action: "door.opened", category: "access", tenant_id: "acme", actor: { id: "guard", type: "user" } };
+  const [id] = await store(server, [{ ...opened, outcome: "denied" }, { ...opened, outcome: "success" }, opened]);
+  const page = await openPortal(server, token, { fragment: `&event=${id}&actor_id=guard` });
+  const hasLines = (count) => eventually(async () => assert.equal(await lines(page).count(), count));
+  await hasLines(3);
+  await page.locator("audit-log-event").getByRole("button", { name: "Denied", exact: true }).click();
+  await hasLines(1);
+  assert.equal(fragmentOf(page).get("outcome"), "denied");
+  await page.getByRole("button", { name: "More filters" }).click();
+  await page.getByRole("combobox", { name: "Outcome" }).selectOption("success");
+  await hasLines(1);
+  assert.equal(fragmentOf(page).get("outcome"), "success");
+  await page.getByRole("combobox", { name: "Outcome" }).selectOption("");
+  await hasLines(3);
+  await closePage(page);
+});
+
 test("characters that reorder or hide text are shown by their code", async () => {
   const reversed = "user_\u202enimda\u202c";
   const event = {
