@@ -24,7 +24,8 @@ impl Presented<Readers> {
     /// The summary of the events that the holder of the credential may see.
     ///
     /// # Errors
-    /// Those of [`Self::authenticate`]; [`AppError::Forbidden`] when the tier of the viewer has no summaries; [`AppError::NotFound`] when the credential has no access to the project;
+    /// Those of [`Self::authenticate`]; [`AppError::Forbidden`] when the tier of the viewer has no summaries;
+    /// [`AppError::NotFound`] when the credential has no access to the project;
     /// [`AppError::Invalid`] when the range of time has too many buckets, or the index cannot count what the filter selects and
     /// it is too much to be read; [`AppError::Unavailable`] when it is too much to be read while the index is rebuilt.
     pub fn summary(&self, selection: Selection, request: SummaryRequest) -> Result<EventSummary> {
