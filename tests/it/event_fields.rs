@@ -122,7 +122,7 @@ fn exclusions(field: EventField) -> impl Iterator<Item = &'static str> {
 }
 
 /// The parameters of queries that are no filter by the value of a field.
-const OTHER_PARAMETERS: [&str; 13] = [
+const OTHER_PARAMETERS: [&str; 14] = [
     "after",
     "cursor",
     "end_date",
@@ -134,6 +134,7 @@ const OTHER_PARAMETERS: [&str; 13] = [
     "search_mode",
     "separator",
     "start_date",
+    "time_zone",
     "utc_offset",
     "wait",
 ];

@@ -114,7 +114,7 @@ test("search and dates narrow the list", async () => {
   await page.getByLabel("Period").selectOption("week");
   await eventually(() => assert.ok(fragmentOf(page).get("start_date")));
   await page.getByLabel("Period").selectOption("custom");
-  await page.getByLabel("To (Local time)").fill("2001-01-01T00:00:00");
+  await page.getByLabel("To (Europe/Berlin)").fill("2001-01-01T00:00:00");
   await page.getByText("No event matches").waitFor();
   await expectAccessible(page);
   await closePage(page);
@@ -416,20 +416,79 @@ test("a hundred thousand events can be scrolled", async () => {
   await closePage(page);
 });
 
+/** Chooses from the menu of downloads. */
+async function download(page, menu, name) {
+  await page.getByRole("button", { name: menu, exact: true }).click();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name }).click();
+  const file = await downloading;
+  const chunks = [];
+  for await (const chunk of await file.createReadStream()) chunks.push(chunk);
+  return { name: file.suggestedFilename(), text: Buffer.concat(chunks).toString() };
+}
+
+test("bars, rows, filters and files share the time zone of the reader, whose days have 23 to 25 hours", async () => {
+  // The last two are of 2 November in Los Angeles, where clocks are put back on it, and of 3 November in UTC.
+  const times = ["2025-10-20T18:00:00.000Z", "2025-11-02T06:59:59.999Z", "2025-11-02T07:00:00.000Z", "2025-11-03T07:30:00.000Z"];
+  const event = (occurred_at) => ({ action: "zone.seen", category: "system", tenant_id: "Ärzte", actor: { id: "clock", type: "system" }, occurred_at });
+  await store(server, times.map(event));
+  const zoned = await viewerToken(server, "Ärzte", { tier: "full" });
+  const page = await openPortal(server, zoned, { timezoneId: "America/Los_Angeles" });
+  await page.locator("audit-log-histogram").getByText("America/Los_Angeles").waitFor();
+  const slider = page.getByRole("slider", { name: "Events over time" });
+  await slider.focus();
+  await page.keyboard.press("End");
+  assert.equal(await slider.getAttribute("aria-valuetext"), "2 Nov 2025: 2 events");
+  await page.keyboard.press("Enter");
+  await eventually(() => assert.ok(fragmentOf(page).get("start_date")));
+  const { start_date, end_date } = Object.fromEntries(fragmentOf(page));
+  assert.deepEqual([start_date, end_date], ["2025-11-02T07:00:00.000Z", "2025-11-03T07:59:59.999Z"]);
+  await eventually(async () => assert.deepEqual(await page.locator(".line time").allTextContents(), ["02 Nov 2025, 23:30:00", "02 Nov 2025, 00:00:00"]));
+  const { name, text } = await download(page, "Download", "Download for Excel");
+  assert.equal(name, "audit-events-Ärzte-from-2025-11-02-to-2025-11-02.csv");
+  assert.ok(text.includes(`,"2025-11-02 23:30:00",`) && text.includes(`,"2025-11-02 00:00:00",`), text);
+
+  // The button for UTC changes bars and names alike.
+  await page.getByRole("button", { name: "Clear filters" }).first().click();
+  await page.getByRole("button", { name: "UTC", exact: true }).click();
+  await eventually(async () => assert.match(await page.locator("audit-log-histogram .caption").textContent(), /UTC/));
+  await slider.focus();
+  await page.keyboard.press("End");
+  assert.equal(await slider.getAttribute("aria-valuetext"), "3 Nov 2025: 1 event");
+  await closePage(page);
+});
+
+test("a server that does not know the zone of the browser counts in UTC", async () => {
+  const page = await openPage(server);
+  const error = { error: { code: "validation_error", message: "no", details: [{ field: "time_zone", message: "no" }] }, request_id: "req_00000000000000000002" };
+  const isOfBrowser = (url) => url.pathname.endsWith("/events/summary") && url.searchParams.get("time_zone") === "Europe/Berlin";
+  await page.route(isOfBrowser, (route) => route.fulfill({ status: 400, json: error }));
+  await page.goto(`${server.url}/portal#token=${token}`);
+  await page.locator("audit-log-histogram").getByText("· UTC").waitFor();
+  await closePage(page);
+});
+
+test("a file for Excel has the separator of the reader's region", async () => {
+  for (const [locale, menu, name, header] of [
+    ["en-GB", "Download", "Download for Excel", "\ufeffid,occurred_at,"],
+    ["de-DE", "Herunterladen", "Für Excel herunterladen", "\ufeffid;occurred_at;"],
+  ]) {
+    const page = await openPortal(server, token, { locale, fragment: "&category=admin" });
+    const file = await download(page, menu, name);
+    assert.ok(file.text.startsWith(header), file.text.slice(0, 40));
+    await closePage(page);
+  }
+});
+
 test("events are downloaded as CSV and as JSON lines", async () => {
   const page = await openPortal(server, token, { fragment: "&category=admin" });
   for (const [name, extension, check] of [
     ["Download as CSV", /\.csv$/, (text) => assert.match(text, /^id,occurred_at/)],
     ["Download as JSON lines", /\.jsonl$/, (text) => assert.equal(JSON.parse(text.split("\n")[0]).category, "admin")],
   ]) {
-    await page.getByRole("button", { name: "Download" }).click();
-    const downloading = page.waitForEvent("download");
-    await page.getByRole("button", { name }).click();
-    const file = await downloading;
-    assert.match(file.suggestedFilename(), extension);
-    const chunks = [];
-    for await (const chunk of await file.createReadStream()) chunks.push(chunk);
-    check(Buffer.concat(chunks).toString());
+    const file = await download(page, "Download", name);
+    assert.match(file.name, extension);
+    check(file.text);
   }
   await closePage(page);
 });

@@ -57,12 +57,13 @@ def use_events(client: Client) -> None:
     client.events.ingest(event("acme"))
     client.events.ingest([event("acme"), event("acme")], receipts=True)
     assert len(list(client.events.query(**FILTERS, id=["evt_1", "evt_2"], limit=10))) > 1
-    assert client.events.summary(**FILTERS, interval="day", split="category")["total"] == 3
+    assert client.events.summary(**FILTERS, interval="day", split="category", time_zone="Europe/Berlin")["total"] == 3
     client.events.get("evt_1")
     next(client.events.feed(after="a_cursor", follow=False, limit=10, **FEED_FILTERS))
     assert list(client.events.export(**FILTERS)) == []
-    excel = {"for": "excel", "separator": "semicolon", "utc_offset": "+02:00"}
-    assert list(client.events.export_csv(**FILTERS, **excel)) == []
+    excel = {"for": "excel", "separator": "semicolon"}
+    for zone in ({"utc_offset": "+02:00"}, {"time_zone": "Europe/Berlin"}):
+        assert list(client.events.export_csv(**FILTERS, **excel, **zone)) == []
     client.events.proof("evt_1")
     client.events.receipt("evt_1")
     client.log.checkpoint(cosigned=True)

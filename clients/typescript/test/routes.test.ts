@@ -49,12 +49,14 @@ async function useEvents(client: AuditClient): Promise<void> {
   await client.ingest([EVENT, EVENT]);
   const { events } = client;
   assert.ok((await count(events.iterate({ ...FILTERS, id: ["evt_1", "evt_2"], limit: 10 }))) > 1);
-  assert.equal((await events.summary({ ...FILTERS, interval: "day", split: "category" })).total, 3);
+  assert.equal((await events.summary({ ...FILTERS, interval: "day", split: "category", time_zone: "Europe/Berlin" })).total, 3);
   await events.get("evt_1");
   await events.feed({ ...FEED_FILTERS, after: "a_cursor", limit: 10, wait: 0 });
-  const excel = { for: "excel", separator: "semicolon", utc_offset: "+02:00" } as const;
-  for (const format of ["jsonl", "csv"] as const) {
-    assert.equal(await new Response(await events.export({ ...FILTERS, ...excel, format })).text(), "");
+  const excel = { for: "excel", separator: "semicolon" } as const;
+  for (const zone of [{ utc_offset: "+02:00" }, { time_zone: "Europe/Berlin" }]) {
+    for (const format of ["jsonl", "csv"] as const) {
+      assert.equal(await new Response(await events.export({ ...FILTERS, ...excel, ...zone, format })).text(), "");
+    }
   }
   await events.proof("evt_1");
   await events.receipt("evt_1");

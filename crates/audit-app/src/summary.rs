@@ -6,7 +6,7 @@ use crate::events::{as_stored, permitted};
 use crate::reading::ReadAccess;
 use crate::service::Selection;
 use audit_auth::Readers;
-use audit_domain::{EventFilter, Interval, ViewerRoute, Violations};
+use audit_domain::{EventFilter, Interval, TimeZone, ViewerRoute, Violations};
 use audit_store::{EventSummary, StoreError, SummaryQuery, SummaryRefusal};
 
 /// A request for a summary of events. Ids in the filter are unredacted; redaction may have stored them in other forms.
@@ -16,6 +16,8 @@ pub struct SummaryRequest {
     pub filter: EventFilter,
     /// The length of the buckets; `None` if the range of time chooses it.
     pub interval: Option<Interval>,
+    /// The time zone in whose calendar buckets begin.
+    pub zone: TimeZone,
     /// Whether buckets are split by category.
     pub splits_by_category: bool,
 }
@@ -48,6 +50,7 @@ impl Presented<Readers> {
                 filter: as_stored(&service.stream_engine, filter),
                 tier,
                 interval: request.interval,
+                zone: request.zone.clone(),
                 splits_by_category: request.splits_by_category,
             };
             Ok((scope.ledger_id, query, ()))

@@ -25,7 +25,8 @@ impl Client {
         })
     }
 
-    /// The same as CSV, for Excel with the parameter `for` set to `excel`. An interruption is an error of the reader.
+    /// The same as CSV, for Excel with the parameter `for` set to `excel`, and with the times of a zone with `time_zone`. An interruption is an
+    /// error of the reader.
     ///
     /// # Errors
     /// As [`Self::export`].

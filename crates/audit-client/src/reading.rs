@@ -168,7 +168,8 @@ impl Client {
     }
 
     /// How many events match, by time, and the most frequent values of the newest ones; see `GET /events/summary`. `interval` is `minute`,
-    /// `hour`, `day`, `week` or `month`; without it the range of time chooses it. The query has no [`EventQuery::limit`].
+    /// `hour`, `day`, `week` or `month`; without it the range of time chooses it. Its calendar is that of UTC, or of the parameter
+    /// `time_zone`, such as `Europe/Berlin`. The query has no [`EventQuery::limit`].
     ///
     /// # Errors
     /// [`Error::Api`], [`Error::Network`].

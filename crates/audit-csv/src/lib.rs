@@ -7,7 +7,8 @@
 //! a formula gets a `'` there too.
 //!
 //! Excel converts what looks like a number or a date, and so loses digits and leading zeros. [`Dialect::is_for_excel`] writes such a text as
-//! `="…"`, a formula whose value is the text. It has no quote, separator or line break, so nothing in it is outside of that formula.
+//! `="…"`, a formula whose value is the text. It has no quote, line break or separator but a comma before a digit, so nothing in it is a
+//! formula for a program that finds a field within it.
 //!
 //! ```
 //! use audit_csv::{Dialect, Separator};
@@ -151,16 +152,22 @@ fn write_quoted(lines: &mut Vec<u8>, field: &str) {
 /// Whether Excel may convert the text, in some language: it has a digit, and nothing that no number and no date has. Numbers lose what is
 /// behind the 15th digit, and zeros at their begin; `1-2`, `MAR1` and `1E5` become dates and exponents. A text that is not converted
 /// is the same in the form that this decides about.
+///
+/// The comma is the decimal separator or groups digits, as do apostrophes and spaces that do not break. It has to be before a digit: a
+/// program that separates at commas finds the begin of a field behind it, where neither an operator nor the closing quote may be.
 fn is_converted(text: &str) -> bool {
-    let is_of_number = |character: char| {
-        character.is_alphanumeric()
-            || matches!(
-                character,
-                ' ' | '.' | ':' | '/' | '+' | '-' | '%' | '$' | '€' | '£'
-            )
+    let mut following = text.chars().skip(1);
+    let mut is_of_number = |character: char| {
+        let next = following.next();
+        match character {
+            ',' => next.is_some_and(|next| next.is_ascii_digit()),
+            ' ' | '\u{a0}' | '\u{202f}' | '.' | ':' | '/' | '+' | '-' | '%' | '$' | '€' | '£' | '\''
+            | '’' => true,
+            _ => character.is_alphanumeric(),
+        }
     };
     text.chars().any(char::is_numeric)
-        && text.chars().all(is_of_number)
+        && text.chars().all(&mut is_of_number)
         && text.chars().count() <= EXCEL_TEXT_CHARS_MAX
 }
 
@@ -300,9 +307,19 @@ mod tests {
             "+491701234567",
             "-5",
             "１２３",
+            "1,5",
+            ",5",
+            "1,234.50",
+            "-1.234,50",
+            "1'000",
+            "1’000,5",
+            "1\u{a0}000",
+            "1\u{202f}000,5",
         ] {
-            let expected = format!("a,\"=\"\"{text}\"\"\"\r\n");
-            assert_eq!(excel(Separator::Comma, text), expected);
+            for (separator, between) in [(Separator::Comma, ','), (Separator::Semicolon, ';')] {
+                let expected = format!("a{between}\"=\"\"{text}\"\"\"\r\n");
+                assert_eq!(excel(separator, text), expected);
+            }
             // For programs nothing changes.
             assert!(!field(text).contains("=\"\""), "{text}");
         }
@@ -336,6 +353,10 @@ mod tests {
             "1\"&A1&\"",
             "1;=2",
             "1,=2",
+            "1,-2",
+            "1, +2",
+            "1,",
+            "1,a",
             "1\t=2",
             "1\n=2",
             "1\r\n=2",

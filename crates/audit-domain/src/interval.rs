@@ -1,16 +1,16 @@
 //! Intervals of time, by which events are counted.
 
-use crate::{Month, Timestamp, words};
+use crate::{Month, TimeZone, Timestamp, words};
 
 words! {
     /// The length of the buckets in which events are counted. Buckets begin at whole minutes, hours, days, Mondays and months
-    /// in UTC.
+    /// of a time zone.
     pub enum Interval {
         /// 60 seconds.
         Minute = "minute",
         /// 60 minutes.
         Hour = "hour",
-        /// From midnight to midnight.
+        /// From midnight to midnight: 23 or 25 hours where clocks are changed.
         Day = "day",
         /// From Monday to Sunday, as in ISO 8601.
         Week = "week",
@@ -46,21 +46,20 @@ pub struct Buckets {
 }
 
 impl Interval {
-    /// The start of the bucket that has this time.
-    #[must_use]
-    pub const fn start_of(self, time: Timestamp) -> Timestamp {
-        let day = time.utc_day();
+    /// The start of the calendar's minute, hour, day, week or month that has this reading of a clock.
+    const fn floor(self, reading: Timestamp) -> Timestamp {
+        let day = reading.utc_day();
         match self {
-            Self::Minute => multiple_of(MICROS_PER_MINUTE, time),
-            Self::Hour => multiple_of(60 * MICROS_PER_MINUTE, time),
+            Self::Minute => multiple_of(MICROS_PER_MINUTE, reading),
+            Self::Hour => multiple_of(60 * MICROS_PER_MINUTE, reading),
             Self::Day => first_of_day(day),
             Self::Week => first_of_day(day - (day + DAYS_SINCE_MONDAY_OF_1970).rem_euclid(DAYS_PER_WEEK)),
-            Self::Month => Month::of(time).start(),
+            Self::Month => Month::of(reading).start(),
         }
     }
 
-    /// The start of the bucket after the one that starts at this time.
-    const fn after(self, start: Timestamp) -> Timestamp {
+    /// The calendar's start after this one.
+    const fn following(self, start: Timestamp) -> Timestamp {
         let micros = start.as_micros();
         Timestamp::from_micros(match self {
             Self::Minute => micros + MICROS_PER_MINUTE,
@@ -71,16 +70,62 @@ impl Interval {
         })
     }
 
+    /// The start of the bucket that has this time.
+    fn start_of(self, time: Timestamp, zone: &TimeZone) -> Timestamp {
+        match self {
+            Self::Minute | Self::Hour => {
+                let start = self.whole_before(time, zone);
+                // Before a change of the clocks it may be none.
+                self.whole_before(start, zone)
+            }
+            Self::Day | Self::Week | Self::Month => zone.first_at(self.floor(zone.reading(time))),
+        }
+    }
+
+    /// The last instant at which the clocks showed a whole minute or hour, if they were not changed since.
+    fn whole_before(self, time: Timestamp, zone: &TimeZone) -> Timestamp {
+        let reading = zone.reading(time);
+        let past = reading.as_micros() - self.floor(reading).as_micros();
+        Timestamp::from_micros(time.as_micros() - past)
+    }
+
+    /// The start of the bucket after the one that starts at this time.
+    ///
+    /// An hour that the clocks show twice is two buckets. Where they are changed by a part of an hour, a bucket goes on until they show a
+    /// whole hour.
+    fn after(self, start: Timestamp, zone: &TimeZone) -> Timestamp {
+        let is_whole = |time| self.whole_before(time, zone) == time;
+        match self {
+            Self::Minute | Self::Hour => {
+                let next = self.following(start);
+                let before = self.whole_before(next, zone);
+                match before > start && is_whole(before) {
+                    true => before,
+                    false => self.following(before),
+                }
+            }
+            Self::Day | Self::Week | Self::Month => {
+                zone.first_at(self.following(self.floor(zone.reading(start))))
+            }
+        }
+    }
+
     /// The starts of the buckets from the one of `first` to the one of `last`; `None` if there are more than `buckets_max`.
-    fn starts(self, first: Timestamp, last: Timestamp, buckets_max: usize) -> Option<Vec<Timestamp>> {
+    fn starts(
+        self,
+        first: Timestamp,
+        last: Timestamp,
+        zone: &TimeZone,
+        buckets_max: usize,
+    ) -> Option<Vec<Timestamp>> {
         let mut starts = Vec::new();
-        let mut start = self.start_of(first);
+        let mut start = self.start_of(first, zone);
         while start <= last {
             if starts.len() == buckets_max {
                 return None;
             }
             starts.push(start);
-            start = self.after(start);
+            start = self.after(start, zone);
         }
         Some(starts)
     }
@@ -108,8 +153,8 @@ impl Buckets {
         }
     }
 
-    /// The buckets from `first` to `last`, both within the times that events can have: of this interval, or of the shortest one
-    /// that has at most 120 of them.
+    /// The buckets from `first` to `last`, both within the times that events can have: of this interval of the zone, or of the shortest
+    /// one that has at most 120 of them.
     ///
     /// # Errors
     /// When there are more than [`BUCKETS_MAX`].
@@ -117,6 +162,7 @@ impl Buckets {
         interval: Option<Interval>,
         first: Timestamp,
         last: Timestamp,
+        zone: &TimeZone,
     ) -> Result<Self, TooManyBuckets> {
         let within = |time: Timestamp| {
             time.clamp(
@@ -126,17 +172,19 @@ impl Buckets {
         };
         let (first, last) = (within(first), within(last));
         if let Some(interval) = interval {
-            let starts = interval.starts(first, last, BUCKETS_MAX).ok_or(TooManyBuckets)?;
+            let starts = interval
+                .starts(first, last, zone, BUCKETS_MAX)
+                .ok_or(TooManyBuckets)?;
             return Ok(Self { interval, starts });
         }
         let short = Interval::ALL.iter().find_map(|interval| {
-            let starts = interval.starts(first, last, CHOSEN_BUCKETS_MAX)?;
+            let starts = interval.starts(first, last, zone, CHOSEN_BUCKETS_MAX)?;
             Some(Self {
                 interval: *interval,
                 starts,
             })
         });
-        short.map_or_else(|| Self::between(Some(Interval::Month), first, last), Ok)
+        short.map_or_else(|| Self::between(Some(Interval::Month), first, last, zone), Ok)
     }
 }
 
@@ -149,7 +197,16 @@ mod tests {
     }
 
     fn starts(interval: Option<Interval>, first: &str, last: &str) -> (Interval, Vec<String>) {
-        let buckets = Buckets::between(interval, at(first), at(last)).unwrap();
+        starts_in(&TimeZone::utc(), interval, first, last)
+    }
+
+    fn starts_in(
+        zone: &TimeZone,
+        interval: Option<Interval>,
+        first: &str,
+        last: &str,
+    ) -> (Interval, Vec<String>) {
+        let buckets = Buckets::between(interval, at(first), at(last), zone).unwrap();
         let starts = buckets.starts.iter().map(ToString::to_string);
         (buckets.interval, starts.collect())
     }
@@ -165,11 +222,19 @@ mod tests {
             (Interval::Month, "2026-02-01T00:00:00.000Z"),
         ];
         for (interval, start) in expected {
-            assert_eq!(interval.start_of(time), at(start), "{interval:?}");
-            assert_eq!(interval.start_of(at(start)), at(start), "{interval:?}");
+            assert_eq!(
+                interval.start_of(time, &TimeZone::utc()),
+                at(start),
+                "{interval:?}"
+            );
+            assert_eq!(
+                interval.start_of(at(start), &TimeZone::utc()),
+                at(start),
+                "{interval:?}"
+            );
         }
         assert_eq!(
-            Interval::Week.start_of(at("1969-12-28T23:59:59Z")),
+            Interval::Week.start_of(at("1969-12-28T23:59:59Z"), &TimeZone::utc()),
             at("1969-12-22T00:00:00Z")
         );
     }
@@ -192,7 +257,12 @@ mod tests {
             "2026-02-22T23:59:59Z",
         );
         assert_eq!(one, ["2026-02-16T00:00:00.000Z"]);
-        let reversed = Buckets::between(None, at("2026-02-17T00:00:00Z"), at("2026-02-16T00:00:00Z"));
+        let reversed = Buckets::between(
+            None,
+            at("2026-02-17T00:00:00Z"),
+            at("2026-02-16T00:00:00Z"),
+            &TimeZone::utc(),
+        );
         assert_eq!(reversed.unwrap().starts, []);
     }
 
@@ -215,15 +285,123 @@ mod tests {
         assert_eq!((interval, months.len()), (Interval::Month, 315));
     }
 
+    /// Berlin in 2026.
+    fn berlin() -> TimeZone {
+        let summer = (at("2026-03-29T01:00:00Z"), 7_200);
+        TimeZone::new(3_600, [summer, (at("2026-10-25T01:00:00Z"), 3_600)])
+    }
+
+    #[test]
+    fn days_are_those_of_the_zone_and_have_23_to_25_hours() {
+        for (first, last, expected) in [
+            (
+                "2026-03-28T23:00:00Z",
+                "2026-03-29T22:00:00Z",
+                ["2026-03-28T23:00:00.000Z", "2026-03-29T22:00:00.000Z"],
+            ),
+            (
+                "2026-10-25T22:59:59Z",
+                "2026-10-25T23:00:00Z",
+                ["2026-10-24T22:00:00.000Z", "2026-10-25T23:00:00.000Z"],
+            ),
+        ] {
+            let (_, days) = starts_in(&berlin(), Some(Interval::Day), first, last);
+            assert_eq!(days, expected);
+        }
+        let of = |interval| {
+            starts_in(
+                &berlin(),
+                Some(interval),
+                "2026-10-25T12:00:00Z",
+                "2026-10-31T23:00:00Z",
+            )
+            .1
+        };
+        assert_eq!(
+            of(Interval::Week),
+            ["2026-10-18T22:00:00.000Z", "2026-10-25T23:00:00.000Z"]
+        );
+        assert_eq!(
+            of(Interval::Month),
+            ["2026-09-30T22:00:00.000Z", "2026-10-31T23:00:00.000Z"]
+        );
+    }
+
+    #[test]
+    fn an_hour_that_clocks_show_twice_is_two_buckets() {
+        let hours = |first, last| starts_in(&berlin(), Some(Interval::Hour), first, last).1;
+        let expected =
+            ["2026-10-25T00", "2026-10-25T01", "2026-10-25T02"].map(|hour| format!("{hour}:00:00.000Z"));
+        assert_eq!(hours("2026-10-25T00:59:00Z", "2026-10-25T02:00:00Z"), expected);
+        // 02:00 is not shown in spring.
+        let expected = ["2026-03-29T00", "2026-03-29T01"].map(|hour| format!("{hour}:00:00.000Z"));
+        assert_eq!(hours("2026-03-29T00:59:00Z", "2026-03-29T01:59:00Z"), expected);
+    }
+
+    #[test]
+    fn hours_are_whole_where_the_offset_is_none() {
+        // India; then Lord Howe, whose clocks are changed by half an hour at 02:00.
+        let india = TimeZone::fixed(19_800);
+        let (_, hours) = starts_in(
+            &india,
+            Some(Interval::Hour),
+            "2026-01-15T10:00:00Z",
+            "2026-01-15T10:30:00Z",
+        );
+        assert_eq!(hours, ["2026-01-15T09:30:00.000Z", "2026-01-15T10:30:00.000Z"]);
+        let spring = TimeZone::new(37_800, [(at("2026-10-03T15:30:00Z"), 39_600)]);
+        let (_, hours) = starts_in(
+            &spring,
+            Some(Interval::Hour),
+            "2026-10-03T15:40:00Z",
+            "2026-10-03T16:00:00Z",
+        );
+        assert_eq!(hours, ["2026-10-03T14:30:00.000Z", "2026-10-03T16:00:00.000Z"]);
+        let autumn = TimeZone::new(39_600, [(at("2026-04-04T15:00:00Z"), 37_800)]);
+        let (_, hours) = starts_in(
+            &autumn,
+            Some(Interval::Hour),
+            "2026-04-04T14:00:00Z",
+            "2026-04-04T15:30:00Z",
+        );
+        assert_eq!(hours, ["2026-04-04T14:00:00.000Z", "2026-04-04T15:30:00.000Z"]);
+    }
+
+    #[test]
+    fn a_day_that_a_zone_leaves_out_is_no_bucket() {
+        // Samoa went from 29 to 31 December.
+        let samoa = TimeZone::new(-36_000, [(at("2011-12-30T10:00:00Z"), 50_400)]);
+        let (_, days) = starts_in(
+            &samoa,
+            Some(Interval::Day),
+            "2011-12-29T12:00:00Z",
+            "2011-12-31T10:00:00Z",
+        );
+        assert_eq!(
+            days,
+            ["2011-12-29T10", "2011-12-30T10", "2011-12-31T10"].map(|hour| format!("{hour}:00:00.000Z"))
+        );
+    }
+
     #[test]
     fn there_are_at_most_1000_buckets() {
         let minutes = |count: i64| {
             let last = Timestamp::from_micros((count - 1) * MICROS_PER_MINUTE);
-            Buckets::between(Some(Interval::Minute), Timestamp::from_seconds(0), last)
+            Buckets::between(
+                Some(Interval::Minute),
+                Timestamp::from_seconds(0),
+                last,
+                &TimeZone::utc(),
+            )
         };
         assert_eq!(minutes(1_000).unwrap().starts.len(), BUCKETS_MAX);
         assert_eq!(minutes(1_001), Err(TooManyBuckets));
-        let everything = Buckets::between(None, Timestamp::from_micros(i64::MIN), Timestamp::MAX);
+        let everything = Buckets::between(
+            None,
+            Timestamp::from_micros(i64::MIN),
+            Timestamp::MAX,
+            &TimeZone::utc(),
+        );
         assert_eq!(everything, Err(TooManyBuckets));
     }
 }

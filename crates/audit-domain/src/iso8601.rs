@@ -1,6 +1,6 @@
 //! Dates and times as clients write ISO 8601: RFC 3339, and beyond it
 //!
-//! - a date alone, in UTC;
+//! - a date alone, in UTC or the time zone of the query;
 //! - times without seconds;
 //! - offsets as `+0000` and `+00`;
 //! - a space for the `T`, as `str()` of Python has it, and for the `+`, as a query string has it that was not encoded;
@@ -10,13 +10,13 @@
 //!
 //! A time without an offset is refused: it means another instant wherever it is read.
 
-use crate::{Bound, Timestamp};
+use crate::{Bound, TimeZone, Timestamp};
 use std::borrow::Cow;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// The instant, clamped to those that are stored.
-pub(crate) fn parse(text: &str, bound: Bound) -> Option<Timestamp> {
+/// The instant, clamped to those that are stored. A date alone is a day of the zone.
+pub(crate) fn parse(text: &str, bound: Bound, zone: &TimeZone) -> Option<Timestamp> {
     let (text, far) = with_year_of_four_digits(text)?;
     let written = match text.len() {
         DATE_BYTES => of_date(&text, bound),
@@ -29,7 +29,15 @@ pub(crate) fn parse(text: &str, bound: Bound) -> Option<Timestamp> {
         Some(Far::Future) => latest,
         None => {
             let micros = i64::try_from(parsed.unix_timestamp_nanos().div_euclid(1_000)).ok()?;
-            Timestamp::from_micros(micros).clamp(Timestamp::MIN, latest)
+            let time = match (text.len(), bound) {
+                (DATE_BYTES, Bound::Start) => zone.first_at(Timestamp::from_micros(micros)),
+                (DATE_BYTES, Bound::End) => {
+                    let next = zone.first_at(Timestamp::from_micros(micros + 1));
+                    Timestamp::from_micros(next.as_micros() - 1)
+                }
+                _ => Timestamp::from_micros(micros),
+            };
+            time.clamp(Timestamp::MIN, latest)
         }
     })
 }
@@ -122,7 +130,7 @@ mod tests {
     use crate::time::InstantError;
 
     fn start(text: &str) -> Option<String> {
-        parse(text, Bound::Start).map(|time| time.to_string())
+        parse(text, Bound::Start, &TimeZone::utc()).map(|time| time.to_string())
     }
 
     #[test]
@@ -150,7 +158,7 @@ mod tests {
     #[test]
     fn a_date_is_its_first_or_its_last_instant() {
         assert_eq!(start("2026-01-15").as_deref(), Some("2026-01-15T00:00:00.000Z"));
-        let end = parse("2024-02-29", Bound::End).unwrap();
+        let end = parse("2024-02-29", Bound::End, &TimeZone::utc()).unwrap();
         let next = Timestamp::parse_rfc3339("2024-03-01T00:00:00Z").unwrap();
         assert_eq!(end.as_micros() + 1, next.as_micros());
     }
@@ -161,10 +169,10 @@ mod tests {
             start("2026-01-15T12:30+02").as_deref(),
             Some("2026-01-15T10:30:00.000Z")
         );
-        let end = parse("2026-01-15T12:30+02", Bound::End).unwrap();
+        let end = parse("2026-01-15T12:30+02", Bound::End, &TimeZone::utc()).unwrap();
         let next = Timestamp::parse_rfc3339("2026-01-15T10:31:00Z").unwrap();
         assert_eq!(end.as_micros() + 1, next.as_micros());
-        let second = parse("2026-01-15T10:30:00Z", Bound::End).unwrap();
+        let second = parse("2026-01-15T10:30:00Z", Bound::End, &TimeZone::utc()).unwrap();
         assert_eq!(second.to_string(), "2026-01-15T10:30:00.000Z");
     }
 
@@ -207,7 +215,11 @@ mod tests {
             ("+275760-09-13T00:00:00.000Z", latest),
             (" 275760-09-13T00:00:00.000Z", latest),
         ] {
-            assert_eq!(parse(text, Bound::Start), Some(expected), "{text}");
+            assert_eq!(
+                parse(text, Bound::Start, &TimeZone::utc()),
+                Some(expected),
+                "{text}"
+            );
         }
     }
 
@@ -245,14 +257,27 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_panics_and_rfc_3339_is_read_as_before(text in "[-+ 0-9TtZz:.,é]{0,40}") {
-            let read = parse(&text, Bound::End);
+            let read = parse(&text, Bound::End, &TimeZone::utc());
             if let Ok(before) = Timestamp::parse_rfc3339(&text) {
                 proptest::prop_assert_eq!(read, Some(before));
             }
             // A year that cannot be stored is clamped in a query only.
             if let Ok(instant) = Timestamp::parse_instant(&text) {
-                proptest::prop_assert_eq!(parse(&text, Bound::Start), Some(instant));
+                proptest::prop_assert_eq!(parse(&text, Bound::Start, &TimeZone::utc()), Some(instant));
             }
         }
+    }
+
+    #[test]
+    fn a_date_alone_is_a_day_of_the_zone() {
+        let changed = Timestamp::parse_rfc3339("2026-10-25T01:00:00Z").unwrap();
+        let berlin = TimeZone::new(7_200, [(changed, 3_600)]);
+        let bounds =
+            |text| [Bound::Start, Bound::End].map(|bound| parse(text, bound, &berlin).unwrap().to_string());
+        assert_eq!(
+            bounds("2026-10-25"),
+            ["2026-10-24T22:00:00.000Z", "2026-10-25T22:59:59.999Z"]
+        );
+        assert_eq!(bounds("2026-10-25T10:30:00Z"), ["2026-10-25T10:30:00.000Z"; 2]);
     }
 }

@@ -60,6 +60,7 @@ mod service_event;
 mod tier;
 mod time;
 mod time_ordered;
+mod time_zone;
 mod top_field;
 mod violation;
 mod words;
@@ -98,6 +99,7 @@ pub use tier::{
 };
 pub use time::{Bound, Clock, DateError, Entropy, InstantError, Timestamp, TimestampError};
 pub use time_ordered::TimeOrdered;
+pub use time_zone::TimeZone;
 pub use top_field::TopField;
 pub use violation::{Violation, Violations};
 pub use words::UnknownWord;

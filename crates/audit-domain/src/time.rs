@@ -1,6 +1,6 @@
 //! Points in time, as microseconds since the Unix epoch, and the seam through which the current one is read.
 
-use crate::iso8601;
+use crate::{TimeZone, iso8601};
 use std::fmt;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -134,7 +134,15 @@ impl Timestamp {
     /// # Errors
     /// [`DateError`] when the text is something else.
     pub fn parse_bound(text: &str, bound: Bound) -> Result<Self, DateError> {
-        iso8601::parse(text, bound).ok_or(DateError)
+        Self::parse_bound_in(text, bound, &TimeZone::utc())
+    }
+
+    /// The same, where a date alone is a day of a time zone.
+    ///
+    /// # Errors
+    /// [`DateError`] when the text is something else.
+    pub fn parse_bound_in(text: &str, bound: Bound, zone: &TimeZone) -> Result<Self, DateError> {
+        iso8601::parse(text, bound, zone).ok_or(DateError)
     }
 }
 

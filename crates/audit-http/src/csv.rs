@@ -1,7 +1,7 @@
 //! Events as lines of CSV.
 
 use audit_csv::{Dialect, Field};
-use audit_domain::{EventField, Timestamp};
+use audit_domain::{EventField, TimeZone, Timestamp};
 use serde::Deserialize;
 use serde::de::Error;
 use serde_json::value::RawValue;
@@ -13,20 +13,21 @@ use std::str::FromStr;
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// How events are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     /// Separator, and whether it is for Excel: then times have no fraction and no offset, so that Excel reads them as times in every
     /// language.
     pub(crate) dialect: Dialect,
-    /// The offset of the times.
-    pub(crate) offset: UtcOffset,
+    /// The time zone of the times.
+    pub(crate) zone: TimeZone,
 }
 
 impl Form {
-    fn time(self, time: Timestamp) -> String {
+    fn time(&self, time: Timestamp) -> String {
+        let offset = UtcOffset::of(&self.zone, time);
         match self.dialect.is_for_excel {
-            true => self.offset.local(time, ' ', "2026-01-15 11:30:00".len()),
-            false => self.offset.local(time, 'T', "2026-01-15T11:30:00.000".len()) + &self.offset.to_string(),
+            true => offset.local(time, ' ', "2026-01-15 11:30:00".len()),
+            false => offset.local(time, 'T', "2026-01-15T11:30:00.000".len()) + &offset.to_string(),
         }
     }
 }
@@ -41,10 +42,18 @@ pub(crate) struct UtcOffset(i64);
 pub(crate) struct UtcOffsetError;
 
 impl UtcOffset {
-    /// None.
-    pub(crate) const UTC: Self = Self(0);
     /// The greatest offset that a place has.
     const MINUTES_MAX: i64 = 14 * 60;
+
+    /// That of a zone at a time, in whole minutes: RFC 3339 has no seconds, which only times before some 1930 have.
+    pub(crate) fn of(zone: &TimeZone, time: Timestamp) -> Self {
+        Self(zone.offset_seconds(time) / 60 * 60)
+    }
+
+    /// The same offset at all times.
+    pub(crate) fn zone(self) -> TimeZone {
+        TimeZone::fixed(self.0)
+    }
 
     /// The local date and time, cut after `bytes` bytes, with `between` between the two.
     fn local(self, time: Timestamp, between: char, bytes: usize) -> String {
@@ -235,7 +244,7 @@ impl EventRow<'_> {
 }
 
 /// The first line.
-pub(crate) fn write_header(lines: &mut Vec<u8>, form: Form) {
+pub(crate) fn write_header(lines: &mut Vec<u8>, form: &Form) {
     if form.dialect.is_for_excel {
         lines.extend_from_slice(BYTE_ORDER_MARK.as_bytes());
     }
@@ -244,9 +253,9 @@ pub(crate) fn write_header(lines: &mut Vec<u8>, form: Form) {
 }
 
 /// The line of an event.
-pub(crate) fn write_event(lines: &mut Vec<u8>, event: &RawValue, form: Form) -> serde_json::Result<()> {
+pub(crate) fn write_event(lines: &mut Vec<u8>, event: &RawValue, form: &Form) -> serde_json::Result<()> {
     let mut row: EventRow<'_> = serde_json::from_str(event.get())?;
-    if form.dialect.is_for_excel || form.offset != UtcOffset::UTC {
+    if form.dialect.is_for_excel || !form.zone.is_utc() {
         let times = [
             Some(&mut row.occurred_at),
             Some(&mut row.received_at),
@@ -272,22 +281,22 @@ mod tests {
     use super::*;
     use audit_csv::Separator;
 
-    const PLAIN: Form = Form {
-        dialect: Dialect::PLAIN,
-        offset: UtcOffset::UTC,
-    };
+    fn plain(zone: TimeZone) -> Form {
+        let dialect = Dialect::PLAIN;
+        Form { dialect, zone }
+    }
 
     fn line(event: &str) -> String {
         let mut lines = Vec::new();
         let event = RawValue::from_string(event.to_owned()).unwrap();
-        write_event(&mut lines, &event, PLAIN).unwrap();
+        write_event(&mut lines, &event, &plain(TimeZone::utc())).unwrap();
         String::from_utf8(lines).unwrap()
     }
 
     #[test]
     fn a_line_has_a_field_for_each_column() {
         let mut header = Vec::new();
-        write_header(&mut header, PLAIN);
+        write_header(&mut header, &plain(TimeZone::utc()));
         let header = String::from_utf8(header).unwrap();
         assert!(
             header.starts_with("id,occurred_at,")
@@ -313,14 +322,14 @@ mod tests {
                 separator: Separator::Semicolon,
                 is_for_excel: true,
             },
-            offset: "+05:30".parse().unwrap(),
+            zone: "+05:30".parse::<UtcOffset>().unwrap().zone(),
         };
         let mut lines = Vec::new();
-        write_header(&mut lines, form);
+        write_header(&mut lines, &form);
         let event = r#"{"id":"evt_1","occurred_at":"2026-12-31T20:00:00.999Z","received_at":"2027-01-01T00:00:00.000Z","tenant_id":"007",
             "actor":{"id":"+1"},"redacted":false,"content_hash":"h"}"#;
         let event = RawValue::from_string(event.to_owned()).unwrap();
-        write_event(&mut lines, &event, form).unwrap();
+        write_event(&mut lines, &event, &form).unwrap();
         let text = String::from_utf8(lines).unwrap();
         assert!(text.starts_with("\u{feff}id;occurred_at;"), "{text}");
         let line = r#"evt_1;"2027-01-01 01:30:00";"2027-01-01 05:30:00";;;;"=""007""";"=""+1""";"#;
@@ -329,13 +338,21 @@ mod tests {
 
     #[test]
     fn programs_get_times_with_their_offset() {
-        let form = Form {
-            offset: "-03:30".parse().unwrap(),
-            ..PLAIN
-        };
+        let form = plain("-03:30".parse::<UtcOffset>().unwrap().zone());
         let time = Timestamp::parse_rfc3339("2026-01-01T01:00:00.999Z").unwrap();
         assert_eq!(form.time(time), "2025-12-31T21:30:00.999-03:30");
         assert_eq!(Timestamp::parse_rfc3339(&form.time(time)), Ok(time));
+        // Berlin until and after 1893.
+        let since = Timestamp::parse_rfc3339("1893-03-31T23:06:32Z").unwrap();
+        let form = plain(TimeZone::new(3_208, [(since, 3_600)]));
+        for (time, local) in [
+            ("1893-03-31T23:06:31.000Z", "1893-03-31T23:59:31.000+00:53"),
+            ("1893-03-31T23:06:32.000Z", "1893-04-01T00:06:32.000+01:00"),
+        ] {
+            let time = Timestamp::parse_rfc3339(time).unwrap();
+            assert_eq!(form.time(time), local);
+            assert_eq!(Timestamp::parse_rfc3339(local), Ok(time));
+        }
     }
 
     #[test]

@@ -52,6 +52,7 @@ mod schema;
 mod sent_events;
 mod state;
 mod streaming;
+mod time_zones;
 mod tls_metrics;
 mod unread;
 mod vary;

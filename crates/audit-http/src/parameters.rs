@@ -1,6 +1,6 @@
 //! Parameters that several lists take.
 
-use audit_domain::{Bound, Fields, Timestamp, Violations};
+use audit_domain::{Bound, Fields, TimeZone, Timestamp, Violations};
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -35,8 +35,18 @@ pub(crate) fn take<T>(fields: &mut Fields<'_>, outcome: Result<T, Violations>) -
 
 /// The start or end of a span of time, if there is one.
 pub(crate) fn read_time(fields: &mut Fields<'_>, name: &str, bound: Bound) -> Option<Timestamp> {
+    read_time_in(fields, name, bound, &TimeZone::utc())
+}
+
+/// The same, where a date alone is a day of a time zone.
+pub(crate) fn read_time_in(
+    fields: &mut Fields<'_>,
+    name: &str,
+    bound: Bound,
+    zone: &TimeZone,
+) -> Option<Timestamp> {
     let text = fields.optional_text(name, 0, usize::MAX)?;
-    match Timestamp::parse_bound(&text, bound) {
+    match Timestamp::parse_bound_in(&text, bound, zone) {
         Ok(time) => Some(time),
         Err(error) => fields.violate(name, error),
     }

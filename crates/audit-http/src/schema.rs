@@ -242,6 +242,8 @@ described! {
     SearchText = text(1, Search::CHARS_MAX, None);
     /// An offset from UTC.
     UtcOffsetText = json_schema!({"type": "string", "pattern": r"^[+-]((0[0-9]|1[0-3]):[0-5][0-9]|14:00)$"});
+    /// The name of a time zone in the IANA database.
+    TimeZoneName = json_schema!({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]*$"});
     /// The hash of an event.
     ContentHashText = json_schema!({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"});
     /// The random bytes in the hash of an event.

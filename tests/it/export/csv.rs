@@ -83,6 +83,8 @@ on_both_databases! {
     what_looks_like_a_formula_is_text,
     excel_keeps_ids_and_reads_times,
     a_separator_and_an_offset_select_csv,
+    times_are_those_of_a_zone_in_summer_and_winter,
+    texts_with_a_decimal_comma_stay_texts,
 }
 
 fn every_field_stands_in_its_column(database: DatabaseKind) {
@@ -202,6 +204,48 @@ fn excel_keeps_ids_and_reads_times(database: DatabaseKind) {
         assert_eq!(ids, [formula.as_str(); 3]);
         assert_eq!(row["target_id"], "'=1+1");
         assert_eq!(row["occurred_at"], "2026-01-16 00:30:00");
+    }
+}
+
+fn times_are_those_of_a_zone_in_summer_and_winter(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    for time in ["2025-01-15T22:30:00Z", "2025-07-15T22:30:00Z"] {
+        project.store(event_with(json!({"occurred_at": time})));
+    }
+    let zone = ("time_zone", "Europe/Berlin");
+    let times = |text: &str| -> Vec<String> {
+        let rows = rows(text.trim_start_matches('\u{feff}'));
+        rows.into_iter().map(|row| row["occurred_at"].clone()).collect()
+    };
+    let excel = export(&project, &[("for", "excel"), zone]);
+    assert_eq!(times(&excel), ["2025-07-16 00:30:00", "2025-01-15 23:30:00"]);
+    let plain = export(&project, &[zone]);
+    assert_eq!(
+        times(&plain),
+        ["2025-07-16T00:30:00.000+02:00", "2025-01-15T23:30:00.000+01:00"]
+    );
+    let day = export(
+        &project,
+        &[zone, ("start_date", "2025-07-16"), ("end_date", "2025-07-16")],
+    );
+    assert_eq!(
+        times(&day),
+        ["2025-07-16T00:30:00.000+02:00"],
+        "a date alone is a day of the zone"
+    );
+}
+
+fn texts_with_a_decimal_comma_stay_texts(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    for (name, written) in [
+        ("1,5", "=\"1,5\""),
+        ("1'000,50", "=\"1'000,50\""),
+        ("1,-5", "1,-5"),
+    ] {
+        project.store(event_with(json!({"actor": {"name": name}})));
+        let text = export(&project, &[("for", "excel")]);
+        let rows = rows(text.trim_start_matches('\u{feff}'));
+        assert_eq!(rows[0]["actor_name"], written);
     }
 }
 

@@ -110,10 +110,14 @@ fn the_name_of_the_file_has_tenant_and_period(database: DatabaseKind) {
         ("end_date", "2026-01-31"),
     ];
     let viewer = organization.viewer("acme", "full");
-    assert_eq!(
-        name(&viewer, &period),
-        "attachment; filename=\"audit-events-acme-from-2026-01-01-to-2026-01-31.csv\""
-    );
+    // A date alone is a day of the zone of the times.
+    for zone in ["UTC", "America/Los_Angeles", "Asia/Tokyo"] {
+        assert_eq!(
+            name(&viewer, &[&period[..], &[("time_zone", zone)]].concat()),
+            "attachment; filename=\"audit-events-acme-from-2026-01-01-to-2026-01-31.csv\"",
+            "{zone}"
+        );
+    }
     let project = organization.project();
     assert_eq!(
         name(&project, &[("tenant_id", "a"), ("tenant_id", "b")]),
@@ -185,10 +189,16 @@ fn what_the_export_does_not_take_is_refused(database: DatabaseKind) {
         ("utc_offset", "2"),
         ("utc_offset", "+15:00"),
         ("utc_offset", "Europe/Berlin"),
+        ("time_zone", "Europe/Bonn"),
+        ("time_zone", "+02:00"),
+        ("time_zone", ""),
     ] {
         let response = project.get("/events/export").query(name, value).send();
         response.expect_invalid(&[name]);
     }
+    let both = [("time_zone", "Europe/Berlin"), ("utc_offset", "+02:00")];
+    let both = project.get("/events/export").queries(&both).send();
+    both.expect_invalid(&["time_zone"]);
     let several = project
         .get("/events/export")
         .queries(&[("format", "x"), ("category", "x"), ("x", "")]);

@@ -444,9 +444,13 @@ const OPEN_END: &str = ", which ended within that time when it was signed";
 
 fn that_no_event_was_received_can_be_proved(database: DatabaseKind) {
     let Received { case, at, .. } = Received::make(database);
-    let before = Archive::export(&case, ["2000-01-01T00:00:00Z", "2000-12-31T23:59:59.999Z"]);
+    let before = Archive::export(&case, ["2000-01-01", "2000-12-31"]);
     let programs = Programs::of(&before);
     programs.expect_accepted(&before, "0 events received from 2000-01-01T00:00:00.000Z");
+    assert_eq!(
+        before.text("range.txt"),
+        "2000-01-01T00:00:00.000Z\n2000-12-31T23:59:59.999Z\n"
+    );
     let said = |archive: &Archive| programs.run(archive, &archive.key());
     assert!(said(&before).iter().all(|(_, said)| !said.contains(OPEN_END)));
     assert_eq!(before.text("events.jsonl").lines().count(), 1);

@@ -69,7 +69,8 @@ fn check_line(dialect: Dialect, own: u8, fields: &[&str]) {
 /// The text that Excel finds in a formula that is nothing but a text.
 fn kept_text(field: &str) -> Option<&str> {
     let text = field.strip_prefix("=\"")?.strip_suffix('"')?;
-    let is_inside = !text.contains(['"', ',', ';', '\t', '\r', '\n']);
+    let begins_digit = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit());
+    let is_inside = !text.contains(['"', ';', '\t', '\r', '\n']) && text.split(',').skip(1).all(begins_digit);
     is_inside.then_some(text)
 }
 
@@ -131,7 +132,7 @@ pub fn csv_seeds() -> Vec<Vec<u8>> {
     seeds(&[
         "user.created\u{1f}\u{1f}a,b\u{1f}say \"hi\"\u{1f}two\r\nlines",
         "=1+1\u{1f}a;=1\u{1f}a\t@1\u{1f}\r\n-1\u{1f}＋1\u{1f}'=1",
-        "evt_1\u{1f}007\u{1f}1,=2\u{1f}1E5;\u{1f}+49 170\u{1f}2026-01-15\u{1f}x,\u{1f}1-2\u{1f}1;\"\u{1f}1",
+        "evt_1\u{1f}007\u{1f}1,=2\u{1f}1E5;\u{1f}+49 170\u{1f}2026-01-15\u{1f}x,\u{1f}1-2\u{1f}1;\"\u{1f}1\u{1f}1,5\u{1f}1,-5\u{1f},5\u{1f}1,\u{1f}1'000",
         "a;\"=1\u{1f}\";\" \u{a0}=1\u{1f};\u{1f}\"\u{1f}=",
     ])
 }

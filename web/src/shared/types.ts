@@ -64,6 +64,8 @@ export type TopField = "actor_id" | "action" | "category" | "target_type" | "ten
 
 export interface Summary {
   interval: Interval;
+  /** The time zone in whose calendar the buckets begin, which the page has asked for. */
+  zone: string;
   buckets: Bucket[];
   total: number;
   top: { looked_at: number } & Partial<Record<TopField, Counted[]>>;

@@ -1,12 +1,35 @@
-import { type Api, Failure, isAbort } from "../shared/api.js";
+import { type Api, Failure, isAbort, type Parameters } from "../shared/api.js";
 import { type Filter, toParameters } from "./filter.js";
 
-export type Format = "csv" | "jsonl";
+/** CSV for Excel has times of a time zone, the others have times in UTC. */
+export type Format = "excel" | "csv" | "jsonl";
+
+/** Excel separates columns at `;` where the comma is the decimal separator. The region of the browser is taken for that of Excel. */
+function excel(zone: string): Parameters {
+  const parts = new Intl.NumberFormat(navigator.language).formatToParts(1.5);
+  const isComma = parts.some(({ type, value }) => type === "decimal" && value === ",");
+  return { for: "excel", separator: isComma ? "semicolon" : "comma", time_zone: zone };
+}
+
+/** The file name of a `Content-Disposition` (RFC 6266). That beyond ASCII (RFC 8187) comes first. */
+export function fileName(disposition: string): string | undefined {
+  const [, encoded] = /;\s*filename\*\s*=\s*UTF-8'[^']*'([^\s;]+)/i.exec(disposition) ?? [];
+  try {
+    if (encoded) return decodeURIComponent(encoded);
+  } catch {
+    // Not UTF-8: the other name is left.
+  }
+  const [, quoted, token] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i.exec(disposition) ?? [];
+  return quoted?.replace(/\\(.)/g, "$1") ?? token;
+}
 
 /** Saves all events of a query as a file. Calls `progress` with the bytes received. A broken export is a failure, never half a file. */
-export async function download(api: Api, filter: Filter, format: Format, progress: (bytes: number) => void, signal: AbortSignal): Promise<void> {
-  const response = await api.fetch("GET", "/events/export", { parameters: { ...toParameters(filter), format }, signal });
-  const name = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? `events.${format}`;
+export async function download(
+  api: Api, filter: Filter, format: Format, zone: string, progress: (bytes: number) => void, signal: AbortSignal,
+): Promise<void> {
+  const form = format === "excel" ? excel(zone) : { format };
+  const response = await api.fetch("GET", "/events/export", { parameters: { ...toParameters(filter), ...form }, signal });
+  const name = fileName(response.headers.get("content-disposition") ?? "") || `audit-events.${format === "jsonl" ? "jsonl" : "csv"}`;
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   const reader = response.body?.getReader();

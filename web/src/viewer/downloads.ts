@@ -22,7 +22,7 @@ export class Downloads {
     this.host.requestUpdate();
   }
 
-  private async save(api: Api, filter: Filter, format: Format): Promise<void> {
+  private async save(api: Api, filter: Filter, format: Format, zone: string): Promise<void> {
     this.openMenu(false);
     this.abort();
     const running = new AbortController();
@@ -34,7 +34,7 @@ export class Downloads {
     };
     progress(0);
     try {
-      await download(api, filter, format, progress, running.signal);
+      await download(api, filter, format, zone, progress, running.signal);
     } catch (error) {
       if (!isAbort(error)) this.failure = asFailure(error).message;
     } finally {
@@ -42,7 +42,7 @@ export class Downloads {
     }
   }
 
-  menu(api: Api, filter: Filter, { messages: t }: Formats): TemplateResult {
+  menu(api: Api, filter: Filter, { messages: t, zone }: Formats): TemplateResult {
     const onFocus = (event: FocusEvent): void => {
       if (!(event.currentTarget as Element).contains(event.relatedTarget as Node | null)) this.openMenu(false);
     };
@@ -55,8 +55,9 @@ export class Downloads {
       <button aria-expanded=${this.isMenuOpen} aria-haspopup="true" @click=${() => this.openMenu(!this.isMenuOpen)}>${t.download}</button>
       ${this.isMenuOpen
         ? html`<div>
-            <button @click=${() => this.save(api, filter, "csv")}>${t.downloadCsv}</button>
-            <button @click=${() => this.save(api, filter, "jsonl")}>${t.downloadJson}</button>
+            <button @click=${() => this.save(api, filter, "excel", zone)}>${t.downloadExcel}</button>
+            <button @click=${() => this.save(api, filter, "csv", zone)}>${t.downloadCsv}</button>
+            <button @click=${() => this.save(api, filter, "jsonl", zone)}>${t.downloadJson}</button>
           </div>`
         : nothing}
     </div>`;

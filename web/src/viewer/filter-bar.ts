@@ -158,7 +158,7 @@ export class FilterBar extends LitElement {
     const { messages: t } = this.formats;
     const input = (field: "start_date" | "end_date", label: string): TemplateResult => html`
       <label>
-        ${label} (${this.isUtc ? t.utc : t.localTime})
+        ${label} (${this.formats.zone})
         <input
           type="datetime-local"
           step="1"

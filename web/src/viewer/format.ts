@@ -7,13 +7,16 @@ export class Formats {
   private readonly fullTime: Intl.DateTimeFormat;
   private readonly relativeTime: Intl.RelativeTimeFormat;
   private readonly numbers: Intl.NumberFormat;
-  private readonly buckets = new Map<Interval, Intl.DateTimeFormat>();
+  private readonly buckets = new Map<string, Intl.DateTimeFormat>();
+  /** The name of the time zone in the IANA database. */
+  readonly zone: string;
 
   constructor(
     readonly language: string,
     readonly messages: Messages,
-    private readonly isUtc: boolean,
+    isUtc: boolean,
   ) {
+    this.zone = isUtc ? "UTC" : new Intl.DateTimeFormat().resolvedOptions().timeZone;
     const zone: Intl.DateTimeFormatOptions = isUtc ? { timeZone: "UTC" } : {};
     this.absoluteTime = new Intl.DateTimeFormat(language, {
       ...zone, year: "numeric", month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",
@@ -49,20 +52,20 @@ export class Formats {
     return this.relativeTime.format(Math.trunc(seconds / length), unit);
   }
 
-  /** A bucket of the histogram. Days and longer begin in UTC, so their names are those of UTC. */
-  bucket(start: string, interval: Interval): string {
-    let format = this.buckets.get(interval);
+  /** A bucket of the histogram, in the time zone in which it begins. */
+  bucket(start: string, interval: Interval, zone: string): string {
+    const key = `${interval} ${zone}`;
+    let format = this.buckets.get(key);
     if (!format) {
       const fields: Record<Interval, Intl.DateTimeFormatOptions> = {
         minute: { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
         hour: { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
-        day: { year: "numeric", month: "short", day: "numeric", timeZone: "UTC" },
-        week: { year: "numeric", month: "short", day: "numeric", timeZone: "UTC" },
-        month: { year: "numeric", month: "long", timeZone: "UTC" },
+        day: { year: "numeric", month: "short", day: "numeric" },
+        week: { year: "numeric", month: "short", day: "numeric" },
+        month: { year: "numeric", month: "long" },
       };
-      const zone: Intl.DateTimeFormatOptions = this.isUtc ? { timeZone: "UTC" } : {};
-      format = new Intl.DateTimeFormat(this.language, { ...zone, ...fields[interval] });
-      this.buckets.set(interval, format);
+      format = new Intl.DateTimeFormat(this.language, { timeZone: zone, ...fields[interval] });
+      this.buckets.set(key, format);
     }
     return format.format(new Date(start));
   }
@@ -74,12 +77,14 @@ export class Formats {
   }
 }
 
-/** The time after a bucket, in milliseconds since 1970. */
-export function bucketEnd(start: string, interval: Interval): number {
+/** The time after the last bucket, in milliseconds since 1970. The zone is UTC or that of the browser. */
+export function bucketEnd(start: string, interval: Interval, zone: string): number {
   const date = new Date(start);
-  if (interval === "month") return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
-  const lengths = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 };
-  return date.getTime() + lengths[interval];
+  if (interval === "minute") return date.getTime() + 60_000;
+  if (interval === "hour") return date.getTime() + 3_600_000;
+  const [months, days] = { day: [0, 1], week: [0, 7], month: [1, 0] }[interval] as [number, number];
+  if (zone === "UTC") return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, date.getUTCDate() + days);
+  return new Date(date.getFullYear(), date.getMonth() + months, date.getDate() + days).getTime();
 }
 
 /** The value of an `<input type="datetime-local">` for a time, in the zone of the reader or in UTC. */

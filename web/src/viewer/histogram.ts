@@ -4,8 +4,6 @@ import { type Bucket, CATEGORIES, type Summary } from "../shared/types.js";
 import { bucketEnd, Formats } from "./format.js";
 
 const HEIGHT = 64;
-/** More bars than this are too narrow to point at. */
-const BARS_MAX = 400;
 
 interface Bar extends Bucket {
   end: number;
@@ -79,7 +77,7 @@ export class Histogram extends LitElement {
 
   override willUpdate(changed: PropertyValues): void {
     if (!changed.has("summary")) return;
-    this.bars = this.summary ? filled(this.summary) : [];
+    this.bars = this.summary ? barsOf(this.summary) : [];
     this.active = Math.min(this.active, this.bars.length - 1);
     this.anchor = undefined;
   }
@@ -89,7 +87,7 @@ export class Histogram extends LitElement {
     if (!bar || !this.summary) return "";
     const { messages } = this.formats;
     const count = messages.eventCount(this.formats.number(bar.count), bar.count === 1);
-    return messages.bucket(this.formats.bucket(bar.start, this.summary.interval), count);
+    return messages.bucket(this.name(bar), count);
   }
 
   private selectionLabel(): string {
@@ -97,10 +95,13 @@ export class Histogram extends LitElement {
     if (from === to) return this.label(from);
     const count = this.bars.slice(from, to + 1).reduce((sum, bar) => sum + bar.count, 0);
     const { messages } = this.formats;
-    const interval = this.summary?.interval ?? "day";
-    const name = (bar: Bar | undefined): string => (bar ? this.formats.bucket(bar.start, interval) : "");
-    const range = `${name(this.bars[from])} – ${name(this.bars[to])}`;
+    const range = `${this.name(this.bars[from])} – ${this.name(this.bars[to])}`;
     return messages.bucket(range, messages.eventCount(this.formats.number(count), count === 1));
+  }
+
+  /** The name of a period in its time zone. */
+  private name(bar: Bar | undefined): string {
+    return bar && this.summary ? this.formats.bucket(bar.start, this.summary.interval, this.summary.zone) : "";
   }
 
   private selection(): [number, number] {
@@ -163,9 +164,9 @@ export class Histogram extends LitElement {
 
   private caption(): string | typeof nothing {
     const [first, last] = [this.bars[0], this.bars.at(-1)];
-    if (!first || !last || !this.summary || this.active >= 0) return nothing;
-    const { interval } = this.summary;
-    return `${this.formats.bucket(first.start, interval)} – ${this.formats.bucket(last.start, interval)}`;
+    if (!first || !last || !this.summary) return nothing;
+    if (this.active >= 0) return this.summary.zone;
+    return `${this.name(first)} – ${this.name(last)} · ${this.summary.zone}`;
   }
 
   private stack(bar: Bar, x: number, width: number, max: number): unknown {
@@ -246,24 +247,8 @@ export class Histogram extends LitElement {
   }
 }
 
-/** The buckets with the empty ones between them, as far as they can be shown. */
-function filled(summary: Summary): Bar[] {
-  const { interval } = summary;
-  const known = new Map(summary.buckets.map((bucket) => [Date.parse(bucket.start), bucket]));
-  const times = [...known.keys()].sort((a, b) => a - b);
-  const [first, last] = [times[0], times.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const bars: Bar[] = [];
-  for (let time = first; time <= last && bars.length <= BARS_MAX; ) {
-    const start = new Date(time).toISOString();
-    const end = bucketEnd(start, interval);
-    bars.push({ ...(known.get(time) ?? { start, count: 0, categories: {} }), end });
-    time = end;
-  }
-  if (bars.length <= BARS_MAX) return bars;
-  // Too many empty periods: only the others.
-  return times.map((time) => {
-    const bucket = known.get(time) as Bucket;
-    return { ...bucket, end: bucketEnd(bucket.start, interval) };
-  });
+/** The buckets, each up to the next one: those without an event are among them. */
+function barsOf({ buckets, interval, zone }: Summary): Bar[] {
+  const ends = buckets.slice(1).map(({ start }) => Date.parse(start));
+  return buckets.map((bucket, index) => ({ ...bucket, end: ends[index] ?? bucketEnd(bucket.start, interval, zone) }));
 }

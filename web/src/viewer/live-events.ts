@@ -3,7 +3,9 @@ import { type Api, asFailure, type Failure, isAbort } from "../shared/api.js";
 import type { Summary } from "../shared/types.js";
 import { EventPages } from "./event-pages.js";
 import { claimsOf, type Filter, toParameters } from "./filter.js";
+import type { Formats } from "./format.js";
 import { follow } from "./live-feed.js";
+import { readSummary } from "./summary.js";
 
 /** New events are collected for this long, so that many become one request. */
 const ARRIVALS_MS = 400;
@@ -22,6 +24,7 @@ export interface LiveEventsHost extends ReactiveControllerHost, EventTarget {
   refreshToken: RefreshToken | undefined;
   readonly api: Api;
   readonly filter: Filter;
+  readonly formats: Formats;
   /** The events are read again, from the newest one. */
   eventsStarted(): void;
   /** The first page was read. */
@@ -114,11 +117,15 @@ export class LiveEvents {
     this.followLive();
   }
 
+  /** Counts again, in the present time zone. */
+  recount(): void {
+    if (this.pages) void this.readSummary(this.signal);
+  }
+
   private async readSummary(signal: AbortSignal): Promise<void> {
     this.summaryReadAt = Date.now();
     try {
-      const parameters = { ...toParameters(this.host.filter), split: "category" };
-      const summary = await this.host.api.get<Summary>("/events/summary", parameters, signal);
+      const summary = await readSummary(this.host.api, toParameters(this.host.filter), this.host.formats.zone, signal);
       this.set({ summary });
     } catch (error) {
       // A server without counts, or a tier without them: the list works alone.

@@ -152,6 +152,7 @@ export class AuditLogViewer extends LitElement {
     const { events } = this;
     if (changed.has("token") && events.isSameReader(changed.get("token") as string | undefined)) events.resume();
     else if (isOther || changed.has("filter")) events.start();
+    else if (changed.has("isUtc")) events.recount();
     if (changed.has("wanted") && this.wanted && events.pages && !events.isLoading) void this.openById(this.wanted);
     if (changed.has("paused") && !isOther && events.pages) events.followLive();
   }

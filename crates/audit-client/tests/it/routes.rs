@@ -76,7 +76,8 @@ fn use_events(client: &Client) -> Result<(), audit_client::Error> {
         all(client.events(query().id("evt_1").id("evt_2"))).len() > 1,
         "events of two pages"
     );
-    let summary = client.summary(&export_query(), Some("day"), true)?;
+    let zoned = export_query().set("time_zone", "Europe/Berlin");
+    let summary = client.summary(&zoned, Some("day"), true)?;
     assert_eq!(summary["total"], 3);
     client.event("evt_1")?;
     client.feed(&feed_query(), Some("a_cursor"), MINUTE)?;
@@ -85,8 +86,11 @@ fn use_events(client: &Client) -> Result<(), audit_client::Error> {
         .set("for", "excel")
         .set("separator", "semicolon")
         .set("utc_offset", "+02:00");
-    let mut csv = client.export_csv(&excel)?;
-    assert_eq!(csv.read_to_end(&mut Vec::new()).expect("a body"), 0);
+    let zoned = zoned.set("for", "excel");
+    for query in [excel, zoned] {
+        let mut csv = client.export_csv(&query)?;
+        assert_eq!(csv.read_to_end(&mut Vec::new()).expect("a body"), 0);
+    }
     client.proof("evt_1")?;
     client.receipt("evt_1")?;
     client.viewer_token("acme", Some("support"), MINUTE)?;

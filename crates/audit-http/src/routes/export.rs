@@ -7,8 +7,9 @@ use crate::caller::Caller;
 use crate::csv::{self, Form, UtcOffset};
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters};
-use crate::schema::{UtcOffsetText, Word, absent_not_null, words_of};
+use crate::schema::{TimeZoneName, UtcOffsetText, Word, absent_not_null, words_of};
 use crate::streaming::{Gone, Pieces, streamed};
+use crate::time_zones::{TIME_ZONE, read_time_zone};
 use actix_web::http::Version;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use actix_web::web::Bytes;
@@ -16,7 +17,7 @@ use actix_web::{HttpRequest, HttpResponse, rt};
 use audit_app::{AppError, Export};
 use audit_auth::Readers;
 use audit_csv::{Dialect, Separator};
-use audit_domain::{EventFilter, Fields, Violations};
+use audit_domain::{EventFilter, Fields, TimeZone, Violations};
 use schemars::JsonSchema;
 use serde_json::value::RawValue;
 
@@ -55,36 +56,36 @@ words_of! {
 }
 
 /// The format of an export, with what belongs to it.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) enum Output {
     JsonLines,
     Csv(Form),
 }
 
 impl Output {
-    const fn format(self) -> ExportFormat {
+    const fn format(&self) -> ExportFormat {
         match self {
             Self::JsonLines => ExportFormat::JsonLines,
             Self::Csv(_) => ExportFormat::Csv,
         }
     }
 
-    /// The offset of the times.
-    const fn offset(self) -> UtcOffset {
+    /// The time zone of the times.
+    fn zone(&self) -> TimeZone {
         match self {
-            Self::JsonLines => UtcOffset::UTC,
-            Self::Csv(form) => form.offset,
+            Self::JsonLines => TimeZone::utc(),
+            Self::Csv(form) => form.zone.clone(),
         }
     }
 
-    const fn content_type(self) -> &'static str {
+    const fn content_type(&self) -> &'static str {
         match self {
             Self::JsonLines => "application/x-ndjson",
             Self::Csv(_) => "text/csv; charset=utf-8; header=present",
         }
     }
 
-    fn header(self) -> Vec<u8> {
+    fn header(&self) -> Vec<u8> {
         let mut lines = Vec::new();
         match self {
             Self::JsonLines => {}
@@ -93,7 +94,7 @@ impl Output {
         lines
     }
 
-    fn write(self, lines: &mut Vec<u8>, events: &[Box<RawValue>]) -> Result<(), AppError> {
+    fn write(&self, lines: &mut Vec<u8>, events: &[Box<RawValue>]) -> Result<(), AppError> {
         for event in events {
             match self {
                 Self::JsonLines => {
@@ -117,17 +118,21 @@ pub(super) struct ExportQuery {
     #[schemars(extend("default" = ExportFormat::JsonLines.as_str()), example = &"csv")]
     format: Option<Word<ExportFormat>>,
     /// With `excel` the CSV is for Microsoft Excel: it begins with a byte order mark, times are as Excel reads them, to the second, and a
-    /// text that Excel would convert to a number or a date is written as `="…"`. `for`, `separator` and `utc_offset`
-    /// select CSV where there is no `format`, and have no effect on JSON lines.
+    /// text that Excel would convert to a number or a date is written as `="…"`. `for`, `separator`, `utc_offset` and `time_zone`
+    /// select CSV where there is no `format`, and do not change JSON lines.
     #[schemars(rename = "for", extend("x-additive" = true), example = &"excel")]
     reader: Option<Word<ExportReader>>,
     /// What separates the columns of CSV. Excel expects a semicolon where the comma is the decimal separator.
     #[schemars(extend("x-additive" = true, "default" = ExportSeparator::Comma.as_str()), example = &"semicolon")]
     separator: Option<Word<ExportSeparator>>,
     /// The offset of the times in CSV from UTC, `-14:00` to `+14:00`; a `+` is `%2B` in a URL. All times have the same offset, in summer and
-    /// in winter. By default `+00:00`.
+    /// in winter, and a date alone in `start_date` and `end_date` is a day with it. By default `+00:00`. Not together with `time_zone`.
     #[schemars(extend("x-additive" = true), example = &"+02:00")]
     utc_offset: Option<UtcOffsetText>,
+    /// The time zone of the times in CSV, each with the offset that the zone has then. A date alone in `start_date` and `end_date` is a day
+    /// of this zone. A name of the IANA database, in upper or lower case.
+    #[schemars(extend("x-additive" = true), example = &"Europe/Berlin")]
+    time_zone: Option<TimeZoneName>,
     #[schemars(flatten)]
     history: HistoryQuery,
 }
@@ -136,12 +141,12 @@ impl Fielded for ExportQuery {
     type Read = (Output, EventFilter);
 
     fn read(fields: &mut Fields<'_>) -> Option<Self::Read> {
-        let is_csv = ["for", "separator", "utc_offset"]
+        let is_csv = ["for", "separator", UTC_OFFSET, TIME_ZONE]
             .iter()
             .any(|name| fields.has(name));
         let format = fields.optional_parsed("format");
         let form = read_form(fields);
-        let filter = HistoryQuery::read(fields)?;
+        let filter = HistoryQuery::read_in(fields, &form.zone)?;
         let output = match format {
             Some(ExportFormat::Csv) => Output::Csv(form),
             None if is_csv => Output::Csv(form),
@@ -152,6 +157,19 @@ impl Fielded for ExportQuery {
 
     fn is_repeatable(parameter: &str) -> bool {
         HistoryQuery::is_repeatable(parameter)
+    }
+}
+
+const UTC_OFFSET: &str = "utc_offset";
+
+/// Reads the time zone, by name or offset.
+fn read_zone(fields: &mut Fields<'_>) -> Option<TimeZone> {
+    let are_both = fields.has(UTC_OFFSET) && fields.has(TIME_ZONE);
+    let offset: Option<UtcOffset> = fields.optional_parsed(UTC_OFFSET);
+    let named = read_time_zone(fields);
+    match are_both {
+        true => fields.violate(TIME_ZONE, "must not be given together with utc_offset"),
+        false => named.or_else(|| offset.map(UtcOffset::zone)),
     }
 }
 
@@ -167,7 +185,7 @@ fn read_form(fields: &mut Fields<'_>) -> Form {
             separator,
             is_for_excel: reader == Some(ExportReader::Excel),
         },
-        offset: fields.optional_parsed("utc_offset").unwrap_or(UtcOffset::UTC),
+        zone: read_zone(fields).unwrap_or_else(TimeZone::utc),
     }
 }
 
@@ -184,14 +202,15 @@ pub(super) async fn export(
         return Err(Violations::one("version", message).into());
     }
     let (presented, principal) = caller.into_parts();
-    let disposition = file_name::disposition(&principal, &filter, output);
+    let disposition = file_name::disposition(&principal, &filter, &output);
     let mut export = presented.export(&principal, selection, filter)?;
     // Read the first page before the response begins: an error still gets a status then.
-    let first = next_lines(&mut export, output, output.header()).await?;
+    let first = next_lines(&mut export, &output, output.header()).await?;
+    let content_type = output.content_type();
     let (pieces, body) = streamed();
     rt::spawn(send_lines(pieces, export, output, first));
     Ok(HttpResponse::Ok()
-        .insert_header((CONTENT_TYPE, output.content_type()))
+        .insert_header((CONTENT_TYPE, content_type))
         .insert_header(disposition)
         .insert_header((CACHE_CONTROL, "no-store"))
         .body(body))
@@ -200,9 +219,10 @@ pub(super) async fn export(
 /// The lines of the next events behind `lines`; `None` after the last.
 async fn next_lines(
     export: &mut Export,
-    output: Output,
+    output: &Output,
     mut lines: Vec<u8>,
 ) -> Result<Option<Bytes>, AppError> {
+    let output = output.clone();
     let write = move |events: &[Box<RawValue>]| {
         output.write(&mut lines, events)?;
         Ok(Bytes::from(lines))
@@ -219,7 +239,7 @@ async fn send_lines(pieces: Pieces, mut export: Export, output: Output, first: O
             return;
         }
         let next = pieces
-            .unless_gone(next_lines(&mut export, output, Vec::new()))
+            .unless_gone(next_lines(&mut export, &output, Vec::new()))
             .await;
         lines = match next {
             Ok(Ok(next)) => next,

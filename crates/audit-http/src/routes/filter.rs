@@ -1,11 +1,11 @@
 //! The filters of queries of events.
 
 use crate::input::Fielded;
-use crate::parameters::{read_time, take};
+use crate::parameters::{read_time_in, take};
 use crate::schema::{ADDITIVE, ActionFilterText, AnyTime, SearchText, Text, Word, absent_not_null, words_of};
 use audit_domain::{
     ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, Outcome, Search,
-    SearchMode, ValuePattern, limits,
+    SearchMode, TimeZone, ValuePattern, limits,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, json};
@@ -105,11 +105,11 @@ pub(super) struct HistoryQuery {
     #[schemars(flatten)]
     filter: FilterQuery,
     /// Events that occurred at this time or later: ISO 8601 with an
-    /// offset, or a date alone, which is its first instant in UTC.
+    /// offset, or a date alone, which is its first instant, in UTC where no parameter gives a time zone.
     #[schemars(example = &"2026-01-15T00:00:00Z")]
     start_date: Option<AnyTime>,
     /// Events that occurred at this time or earlier: ISO 8601 with an
-    /// offset, or a date alone, which is its last instant in UTC.
+    /// offset, or a date alone, which is its last instant, in UTC where no parameter gives a time zone.
     #[schemars(example = &"2026-01-15T23:59:59.999Z")]
     end_date: Option<AnyTime>,
     /// Words, all of which must be words of the action, the actor's name or the target's name; a word with a `*` behind
@@ -185,19 +185,26 @@ impl Fielded for FilterQuery {
     }
 }
 
-impl Fielded for HistoryQuery {
-    type Read = EventFilter;
-
-    fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
+impl HistoryQuery {
+    /// Reads the parameters. A date alone is a day of the time zone.
+    pub(super) fn read_in(fields: &mut Fields<'_>, zone: &TimeZone) -> Option<EventFilter> {
         let EventFilter { conditions, .. } = FilterQuery::read(fields)?;
         let mode = fields.optional_parsed("search_mode");
         let mode = mode.unwrap_or(SearchMode::Words);
         Some(EventFilter {
             conditions,
-            start: read_time(fields, "start_date", Bound::Start),
-            end: read_time(fields, "end_date", Bound::End),
+            start: read_time_in(fields, "start_date", Bound::Start, zone),
+            end: read_time_in(fields, "end_date", Bound::End, zone),
             search: read_search(fields, mode),
         })
+    }
+}
+
+impl Fielded for HistoryQuery {
+    type Read = EventFilter;
+
+    fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
+        Self::read_in(fields, &TimeZone::utc())
     }
 
     fn is_repeatable(parameter: &str) -> bool {

@@ -5,10 +5,11 @@ use crate::caller::Bearer;
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters};
 use crate::reply::Reply;
-use crate::schema::{Time, Word, absent_not_null, words_of};
+use crate::schema::{Time, TimeZoneName, Word, absent_not_null, words_of};
+use crate::time_zones::read_time_zone;
 use audit_app::{EventSummary, FrequentValues, SummaryBucket, SummaryRequest};
 use audit_auth::Readers;
-use audit_domain::{Category, Fields, Interval, TopField};
+use audit_domain::{Category, Fields, Interval, TimeZone, TopField};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -35,6 +36,11 @@ pub(super) struct SummaryQuery {
     /// The length of the buckets. By default the shortest one with at most 120 buckets.
     #[schemars(example = &"day")]
     interval: Option<Word<Interval>>,
+    /// The time zone in whose calendar buckets begin: a day has 23 or 25 hours where its clocks are changed, and an hour that they
+    /// show twice is two buckets. A date alone in `start_date` and `end_date` is a day of this zone. A name of the IANA database,
+    /// in upper or lower case; by default UTC.
+    #[schemars(extend("x-additive" = true), example = &"Europe/Berlin")]
+    time_zone: Option<TimeZoneName>,
     /// Adds the number of events of each category to each bucket.
     #[schemars(example = &"category")]
     split: Option<Word<Split>>,
@@ -44,11 +50,13 @@ impl Fielded for SummaryQuery {
     type Read = SummaryRequest;
 
     fn read(fields: &mut Fields<'_>) -> Option<SummaryRequest> {
-        let filter = HistoryQuery::read(fields)?;
+        let zone = read_time_zone(fields).unwrap_or_else(TimeZone::utc);
+        let filter = HistoryQuery::read_in(fields, &zone)?;
         let split = fields.optional_parsed::<Split>("split");
         Some(SummaryRequest {
             filter,
             interval: fields.optional_parsed("interval"),
+            zone,
             splits_by_category: split == Some(Split::Category),
         })
     }
@@ -62,7 +70,7 @@ impl Fielded for SummaryQuery {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SummaryBucket")]
 struct BucketBody {
-    /// The first instant of the bucket, in UTC.
+    /// The first instant of the bucket, written in UTC.
     #[schemars(with = "Time")]
     start: String,
     /// How many events occurred in it.
@@ -192,7 +200,8 @@ pub(super) mod about {
         About {
             description: "The number of matching events by time, and the most frequent values of the newest ones. \
                           The numbers are exact, and agree with the pages of `GET /events` with the same parameters. \
-                          `top` counts the newest 10,000 events only; `top.looked_at` is their number.\n\n\
+                          `top` counts the newest 10,000 events only; `top.looked_at` is their number. With `time_zone` buckets are the \
+                          hours, days, weeks and months of that zone.\n\n\
                           There are at most 1,000 buckets; a shorter `interval` than the range of time allows is \
                           400. So is a query that only the events themselves can answer, if it finds more than \
                           100,000 of them: a prefix of an action that does not end with `.*` and of which there are \

@@ -2,7 +2,7 @@
 
 use crate::options::{DatabaseOptions, Output};
 use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
-use audit_domain::{Environment, ProjectId, Timestamp};
+use audit_domain::{Bound, Environment, ProjectId, Timestamp};
 use audit_verifier::audit::AuditOptions;
 use audit_verifier::compare::CompareOptions;
 use audit_verifier::{Age, PolicyOptions};
@@ -91,11 +91,11 @@ pub struct ExportOptions {
     /// live or test.
     #[arg(long, default_value = "live")]
     pub environment: Environment,
-    /// Start of the range, such as 2026-01-15T00:00:00Z.
-    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
+    /// Start of the range, such as 2026-01-15T00:00:00Z, or a date alone: its first instant in UTC.
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| Timestamp::parse_bound(text, Bound::Start))]
     pub from: Timestamp,
-    /// End of the range, included. An event belongs to the time at which the log received it.
-    #[arg(long, value_name = "TIME", value_parser = Timestamp::parse_rfc3339)]
+    /// End of the range, included; a date alone is its last instant in UTC. An event belongs to the time at which the log received it.
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| Timestamp::parse_bound(text, Bound::End))]
     pub to: Timestamp,
     /// Zip file to create. It must not exist yet.
     pub file: PathBuf,

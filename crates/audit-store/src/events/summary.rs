@@ -10,8 +10,8 @@ use crate::search::counting::{self, Counting, SplitRow, Tally, WantedTop};
 use crate::search::terms::{QueryTerms, Selected};
 use crate::search::tokens::{category_tokens, field_prefix};
 use audit_domain::{
-    Category, EventField, EventFilter, Facet, Facets, Interval, StoredEvent, Timestamp, TooManyBuckets,
-    TopField, ViewerTier,
+    Category, EventField, EventFilter, Facet, Facets, Interval, StoredEvent, TimeZone, Timestamp,
+    TooManyBuckets, TopField, ViewerTier,
 };
 use std::collections::HashMap;
 
@@ -37,6 +37,8 @@ pub struct SummaryQuery {
     pub tier: Option<ViewerTier>,
     /// The length of the buckets; `None` if the range of time chooses it.
     pub interval: Option<Interval>,
+    /// The time zone in whose calendar buckets begin.
+    pub zone: TimeZone,
     /// Whether buckets are split by category.
     pub splits_by_category: bool,
 }
@@ -94,6 +96,7 @@ impl SummaryQuery {
         let is_split = self.splits_by_category && self.shows(EventField::Category);
         Counting {
             interval: self.interval,
+            zone: self.zone.clone(),
             start: self.filter.start,
             end: self.filter.end,
             splits: match is_split {

@@ -1,7 +1,7 @@
 //! Counting the events that fulfil the terms of a query, by time, in the index and its backlog.
 
 use crate::error::{Result, StoreError};
-use audit_domain::{Buckets, Interval, StoredEvent, Timestamp, TooManyBuckets};
+use audit_domain::{Buckets, Interval, StoredEvent, TimeZone, Timestamp, TooManyBuckets};
 use audit_index::{Blocks, Counts, RowId, Segment, Term, oldest, part_of};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -20,6 +20,8 @@ pub(crate) trait TimedRow: RowId {
 pub(crate) struct Counting {
     /// The length of the buckets; `None` if the range of time chooses it.
     pub(crate) interval: Option<Interval>,
+    /// The time zone in whose calendar buckets begin.
+    pub(crate) zone: TimeZone,
     /// The time of the first bucket; `None` for that of the oldest event.
     pub(crate) start: Option<Timestamp>,
     /// The time of the last bucket; `None` for that of the newest event.
@@ -98,7 +100,7 @@ impl Counting {
         ends: impl FnOnce() -> Result<Option<(Timestamp, Timestamp)>>,
     ) -> Result<Result<Buckets, TooManyBuckets>> {
         if let Some((start, end)) = self.start.zip(self.end) {
-            let buckets = Buckets::between(self.interval, start, end);
+            let buckets = Buckets::between(self.interval, start, end, &self.zone);
             if buckets.is_ok() || self.interval.is_some() {
                 return Ok(buckets);
             }
@@ -107,11 +109,11 @@ impl Counting {
             return Ok(Ok(Buckets::none(self.interval)));
         };
         let (first, last) = (self.start.unwrap_or(oldest), self.end.unwrap_or(newest));
-        let buckets = Buckets::between(self.interval, first, last);
+        let buckets = Buckets::between(self.interval, first, last, &self.zone);
         Ok(match self.interval {
             Some(_) => buckets,
             // A range of centuries, of which the events have a part.
-            None => buckets.or_else(|_| Buckets::between(None, oldest, newest)),
+            None => buckets.or_else(|_| Buckets::between(None, oldest, newest, &self.zone)),
         })
     }
 

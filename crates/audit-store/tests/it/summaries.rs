@@ -4,8 +4,8 @@ use crate::finding::{any_event, any_filter, expected, pages, thinned};
 use crate::numbered::open_without_indexing;
 use crate::{NOW, append, create_project, destination, open, prepare};
 use audit_domain::{
-    Buckets, Category, Condition, EventFilter, Facet, Interval, ProjectId, Search, StoredEvent, Timestamp,
-    TopField, ValuePattern, ViewerTier,
+    Buckets, Category, Condition, EventFilter, Facet, Interval, ProjectId, Search, StoredEvent, TimeZone,
+    Timestamp, TopField, ValuePattern, ViewerTier,
 };
 use audit_store::{Destination, EventSummary, Store, SummaryQuery, SummaryRefusal, TOP_EVENTS_MAX};
 use proptest::prelude::*;
@@ -23,6 +23,7 @@ fn query(
         filter: filter.clone(),
         tier: tier.cloned(),
         interval,
+        zone: TimeZone::utc(),
         splits_by_category: true,
     }
 }
@@ -42,7 +43,7 @@ fn counted(query: &SummaryQuery, events: &[StoredEvent]) -> EventSummary {
         Some((first, last))
             if !events.is_empty() || query.filter.start.is_some() && query.filter.end.is_some() =>
         {
-            Buckets::between(query.interval, first, last).expect("few buckets")
+            Buckets::between(query.interval, first, last, &query.zone).expect("few buckets")
         }
         _ => Buckets::none(query.interval),
     };
@@ -51,11 +52,10 @@ fn counted(query: &SummaryQuery, events: &[StoredEvent]) -> EventSummary {
     let mut values: BTreeMap<TopField, BTreeMap<String, u64>> = BTreeMap::new();
     for (position, event) in events.iter().enumerate() {
         let facets = event.facets().expect("a stored event");
-        let start = buckets.interval.start_of(event.occurred_at);
         let number = buckets
             .starts
             .iter()
-            .position(|other| *other == start)
+            .rposition(|start| *start <= event.occurred_at)
             .expect("a bucket");
         of_bucket[number].0 += 1;
         let category: Category = facets
@@ -133,9 +133,19 @@ fn compare(
 ) {
     let tiers = tiers();
     for tier in std::iter::once(None).chain(tiers.iter().map(Some)) {
-        let query = query(to, filter, tier, interval);
-        let expected = counted(&query, &expected(everything, filter, tier));
-        assert_eq!(summary(store, &query).as_ref(), Ok(&expected), "{query:?}");
+        let utc = query(to, filter, tier, interval);
+        let found = expected(everything, filter, tier);
+        // Clocks that are put back and forward among the events.
+        let changes = [(-3_000, 16_200), (-600, 19_800)];
+        let changes = changes.map(|(seconds, offset)| (NOW.plus_seconds(seconds), offset));
+        let zoned = SummaryQuery {
+            zone: TimeZone::new(19_800, changes),
+            ..utc.clone()
+        };
+        for query in [utc, zoned] {
+            let expected = counted(&query, &found);
+            assert_eq!(summary(store, &query).as_ref(), Ok(&expected), "{query:?}");
+        }
     }
 }
 

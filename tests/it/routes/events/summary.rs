@@ -8,6 +8,8 @@ on_both_databases! {
     a_summary_counts_the_pages_of_its_query,
     frequent_values_of_many_events_are_counted,
     buckets_begin_at_whole_spans_and_have_no_gap,
+    buckets_are_those_of_the_time_zone,
+    a_date_alone_is_a_day_of_the_time_zone,
     a_viewer_counts_what_it_sees,
     hidden_fields_have_no_counts,
     a_summary_of_nothing_is_empty,
@@ -215,6 +217,105 @@ fn buckets_begin_at_whole_spans_and_have_no_gap(database: DatabaseKind) {
     assert_eq!(hours["total"], 1);
 }
 
+/// The starts of the buckets and their counts.
+fn counts(summary: &Value) -> Vec<(&str, u64)> {
+    let counts = summary["buckets"].as_array().expect("buckets").iter();
+    let counts = counts.map(|bucket| bucket["count"].as_u64().expect("a count"));
+    starts(summary).into_iter().zip(counts).collect()
+}
+
+fn buckets_are_those_of_the_time_zone(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    // In Berlin clocks are put back on 26 October 2025 at 01:00 UTC, and forward on 30 March at 01:00 UTC.
+    for time in [
+        "2025-03-29T22:59:59.999Z",
+        "2025-03-29T23:00:00Z",
+        "2025-03-30T21:59:59.999Z",
+        "2025-03-30T22:00:00Z",
+        "2025-10-25T22:00:00Z",
+        "2025-10-26T00:30:00Z",
+        "2025-10-26T01:30:00Z",
+        "2025-10-26T22:59:59.999Z",
+    ] {
+        project.store(event_with(json!({"occurred_at": time})));
+    }
+    let of = |interval: &str, start: &str, end: &str| {
+        let parameters = [
+            ("time_zone", "Europe/Berlin"),
+            ("interval", interval),
+            ("start_date", start),
+            ("end_date", end),
+        ];
+        summary(&project, &parameters)
+    };
+    let days = of("day", "2025-03-29", "2025-03-31");
+    let expected = [
+        ("2025-03-28T23:00:00.000Z", 1),
+        ("2025-03-29T23:00:00.000Z", 2),
+        ("2025-03-30T22:00:00.000Z", 1),
+    ];
+    assert_eq!(counts(&days), expected, "a day of 23 hours");
+    let days = of("day", "2025-10-26", "2025-10-27");
+    let expected = [("2025-10-25T22:00:00.000Z", 4), ("2025-10-26T23:00:00.000Z", 0)];
+    assert_eq!(counts(&days), expected, "a day of 25 hours");
+    let hours = of("hour", "2025-10-26", "2025-10-26");
+    assert_eq!(counts(&hours).len(), 25);
+    assert_eq!(
+        counts(&hours)[2..4],
+        [("2025-10-26T00:00:00.000Z", 1), ("2025-10-26T01:00:00.000Z", 1)],
+        "02:00 is shown twice"
+    );
+    let months = of("month", "2025-03-01", "2025-04-30");
+    assert_eq!(
+        starts(&months),
+        ["2025-02-28T23:00:00.000Z", "2025-03-31T22:00:00.000Z"]
+    );
+    let whole = summary(&project, &[("time_zone", "europe/berlin"), ("interval", "day")]);
+    assert_eq!(
+        (&whole["total"], starts(&whole)[0]),
+        (&json!(8), "2025-03-28T23:00:00.000Z")
+    );
+}
+
+fn a_date_alone_is_a_day_of_the_time_zone(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    for time in [
+        "2025-10-18T01:00:00Z",
+        "2025-10-18T06:59:59.999Z",
+        "2025-10-18T07:00:00Z",
+        "2025-10-19T06:59:59.999Z",
+        "2025-10-19T07:00:00Z",
+    ] {
+        project.store(event_with(json!({"occurred_at": time})));
+    }
+    let total = |zone: &str| {
+        let parameters = [
+            ("time_zone", zone),
+            ("start_date", "2025-10-18"),
+            ("end_date", "2025-10-18"),
+        ];
+        summary(&project, &parameters)["total"].clone()
+    };
+    assert_eq!((total("America/Los_Angeles"), total("UTC")), (json!(2), json!(3)));
+    let day = [
+        ("time_zone", "America/Los_Angeles"),
+        ("start_date", "2025-10-18"),
+        ("end_date", "2025-10-18"),
+        ("format", "jsonl"),
+    ];
+    let export = project.get("/events/export").queries(&day).send_raw();
+    let times = String::from_utf8(export.bytes).expect("UTF-8");
+    let has = |time: &str| times.contains(&format!("\"occurred_at\":\"{time}\""));
+    assert!(
+        has("2025-10-18T07:00:00.000Z") && has("2025-10-19T06:59:59.999Z"),
+        "{times}"
+    );
+    assert!(
+        !has("2025-10-18T06:59:59.999Z") && !has("2025-10-19T07:00:00.000Z"),
+        "{times}"
+    );
+}
+
 fn a_viewer_counts_what_it_sees(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     organization.project().store_all(events()[..100].to_vec());
@@ -307,6 +408,9 @@ fn what_is_no_interval_or_split_is_refused(database: DatabaseKind) {
     refused("interval", "fortnight");
     refused("interval", "");
     refused("split", "action");
+    refused("time_zone", "Europe/Bonn");
+    refused("time_zone", "+02:00");
+    refused("time_zone", "");
     refused("limit", "10");
     refused("cursor", "x");
 }

@@ -5,6 +5,7 @@ import { visible } from "../../shared/visible.js";
 import { CATEGORIES, type Summary } from "../../shared/types.js";
 import { en } from "../../viewer/languages/en.js";
 import { Formats } from "../../viewer/format.js";
+import { readSummary } from "../../viewer/summary.js";
 import { Section } from "../section.js";
 import type { Usage } from "./usage.js";
 
@@ -46,7 +47,7 @@ export class Overview extends Section {
     const { api } = this.session;
     const start_date = new Date(Date.now() - DAYS * 86_400_000).toISOString();
     const [summary, alerts, checkpoint, usage, ready, metrics] = await Promise.all([
-      optional(api.get<Summary>("/events/summary", { start_date, interval: "day", split: "category" })),
+      optional(readSummary(api, { start_date, interval: "day" }, this.formats.zone)),
       optional(api.get<{ alerts: unknown[]; has_more: boolean }>("/alerts", { status: "open", limit: 100 })),
       optional(api.text("/log/checkpoint")),
       optional(api.get<{ usage: Usage }>("/usage")),

@@ -135,13 +135,20 @@ class AsyncEvents:
         return cast(EventPage, await self._transport.send(request, json_of))
 
     async def summary(
-        self, *, interval: Optional[Interval] = None, split: Optional[Literal["category"]] = None, **filters: Any
+        self,
+        *,
+        interval: Optional[Interval] = None,
+        split: Optional[Literal["category"]] = None,
+        time_zone: Optional[str] = None,
+        **filters: Any,
     ) -> EventSummary:
         """How many events match, by time, and the most frequent values of the newest ones.
 
-        Filters are those of :meth:`query`, except ``id`` and ``limit``.
+        Buckets are the hours, days, weeks and months of ``time_zone``, such as ``Europe/Berlin``; by default of UTC. Filters are
+        those of :meth:`query`, except ``id`` and ``limit``.
         """
-        request = call("GET", "/events/summary", {**filters, "interval": interval, "split": split}, in_environment=True)
+        params: Params = {**filters, "interval": interval, "split": split, "time_zone": time_zone}
+        request = call("GET", "/events/summary", params, in_environment=True)
         return cast(EventSummary, await self._transport.send(request, json_of))
 
     async def get(self, event_id: str) -> Event:
@@ -174,9 +181,13 @@ class AsyncEvents:
         async for line in self._transport.lines(request):
             yield cast(Event, json.loads(line))
 
-    async def export_csv(self, **filters: Any) -> AsyncIterator[bytes]:
-        """The same as CSV, in pieces to be written one after the other. ``**{"for": "excel"}`` is the parameter for Excel."""
-        request = call("GET", "/events/export", {**filters, "format": "csv"}, in_environment=True)
+    async def export_csv(self, *, time_zone: Optional[str] = None, **filters: Any) -> AsyncIterator[bytes]:
+        """The same as CSV, in pieces to be written one after the other. ``**{"for": "excel"}`` is the parameter for Excel.
+
+        Times are those of ``time_zone``, such as ``Europe/Berlin``; by default of UTC.
+        """
+        params: Params = {**filters, "format": "csv", "time_zone": time_zone}
+        request = call("GET", "/events/export", params, in_environment=True)
         async for line in self._transport.lines(request):
             yield line
 

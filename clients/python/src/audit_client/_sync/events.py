@@ -136,13 +136,20 @@ class Events:
         return cast(EventPage, self._transport.send(request, json_of))
 
     def summary(
-        self, *, interval: Optional[Interval] = None, split: Optional[Literal["category"]] = None, **filters: Any
+        self,
+        *,
+        interval: Optional[Interval] = None,
+        split: Optional[Literal["category"]] = None,
+        time_zone: Optional[str] = None,
+        **filters: Any,
     ) -> EventSummary:
         """How many events match, by time, and the most frequent values of the newest ones.
 
-        Filters are those of :meth:`query`, except ``id`` and ``limit``.
+        Buckets are the hours, days, weeks and months of ``time_zone``, such as ``Europe/Berlin``; by default of UTC. Filters are
+        those of :meth:`query`, except ``id`` and ``limit``.
         """
-        request = call("GET", "/events/summary", {**filters, "interval": interval, "split": split}, in_environment=True)
+        params: Params = {**filters, "interval": interval, "split": split, "time_zone": time_zone}
+        request = call("GET", "/events/summary", params, in_environment=True)
         return cast(EventSummary, self._transport.send(request, json_of))
 
     def get(self, event_id: str) -> Event:
@@ -175,9 +182,13 @@ class Events:
         for line in self._transport.lines(request):
             yield cast(Event, json.loads(line))
 
-    def export_csv(self, **filters: Any) -> Iterator[bytes]:
-        """The same as CSV, in pieces to be written one after the other. ``**{"for": "excel"}`` is the parameter for Excel."""
-        request = call("GET", "/events/export", {**filters, "format": "csv"}, in_environment=True)
+    def export_csv(self, *, time_zone: Optional[str] = None, **filters: Any) -> Iterator[bytes]:
+        """The same as CSV, in pieces to be written one after the other. ``**{"for": "excel"}`` is the parameter for Excel.
+
+        Times are those of ``time_zone``, such as ``Europe/Berlin``; by default of UTC.
+        """
+        params: Params = {**filters, "format": "csv", "time_zone": time_zone}
+        request = call("GET", "/events/export", params, in_environment=True)
         for line in self._transport.lines(request):
             yield line
 

@@ -40,7 +40,10 @@ fn cases(document: &Value) -> Vec<Case> {
     cases
 }
 
-/// The parameters of a query string as the fields of an object, and one example with all of them.
+/// Parameters that exclude each other.
+const ALTERNATIVES: [&str; 2] = ["time_zone", "utc_offset"];
+
+/// The parameters of a query string as the fields of an object, and one example with all of them, or two with each of the alternatives.
 fn query_case(name: &str, operation: &Value, check: Check) -> Case {
     let (mut properties, mut example, mut required) = (Map::new(), Map::new(), Vec::new());
     for parameter in operation["parameters"].as_array().unwrap() {
@@ -54,6 +57,16 @@ fn query_case(name: &str, operation: &Value, check: Check) -> Case {
             example.insert(name.to_owned(), value.unwrap_or_else(|| json!("a cursor")));
         }
     }
+    let has_alternatives = ALTERNATIVES.iter().all(|name| example.contains_key(*name));
+    let without = |name: &&str| {
+        let mut example = example.clone();
+        example.remove(*name);
+        Value::from(example)
+    };
+    let examples = match has_alternatives {
+        true => ALTERNATIVES.iter().map(without).collect(),
+        false => vec![example.into()],
+    };
     Case {
         name: format!("the query of {name}"),
         schema: json!({
@@ -62,7 +75,7 @@ fn query_case(name: &str, operation: &Value, check: Check) -> Case {
             "required": required,
             "additionalProperties": false
         }),
-        examples: vec![example.into()],
+        examples,
         check,
         is_query: true,
     }

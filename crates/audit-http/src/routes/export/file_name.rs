@@ -1,6 +1,7 @@
 //! The name under which a browser saves an export.
 
 use super::Output;
+use crate::csv::UtcOffset;
 use actix_web::http::header::{
     Charset, ContentDisposition, DispositionParam, DispositionType, ExtendedValue,
 };
@@ -12,7 +13,11 @@ const TENANT_CHARS_MAX: usize = 50;
 
 /// `Content-Disposition` (RFC 6266): a name with the tenant, if the export is of one, and the period. A name beyond ASCII is added as
 /// RFC 8187 says.
-pub(super) fn disposition(principal: &Principal, filter: &EventFilter, output: Output) -> ContentDisposition {
+pub(super) fn disposition(
+    principal: &Principal,
+    filter: &EventFilter,
+    output: &Output,
+) -> ContentDisposition {
     let named = filter.values(Facet::TenantId);
     let tenant_id = match (principal, named.as_deref()) {
         (Principal::Viewer(viewer), _) => Some(viewer.tenant_id.as_str()),
@@ -36,7 +41,7 @@ pub(super) fn disposition(principal: &Principal, filter: &EventFilter, output: O
     }
 }
 
-fn file_name(tenant_id: Option<&str>, filter: &EventFilter, output: Output) -> String {
+fn file_name(tenant_id: Option<&str>, filter: &EventFilter, output: &Output) -> String {
     let mut name = "audit-events".to_owned();
     if let Some(tenant_id) = tenant_id {
         // Nothing that is a path, or that a file system refuses.
@@ -48,7 +53,8 @@ fn file_name(tenant_id: Option<&str>, filter: &EventFilter, output: Output) -> S
         name.push('-');
         name.extend(tenant_id.chars().take(TENANT_CHARS_MAX).map(letter));
     }
-    let day = |time| output.offset().date(time);
+    let zone = output.zone();
+    let day = |time| UtcOffset::of(&zone, time).date(time);
     let period = match (filter.start.map(day), filter.end.map(day)) {
         (None, None) => String::new(),
         (Some(start), None) => format!("-from-{start}"),
@@ -61,9 +67,9 @@ fn file_name(tenant_id: Option<&str>, filter: &EventFilter, output: Output) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::csv::{Form, UtcOffset};
+    use crate::csv::Form;
     use audit_csv::Dialect;
-    use audit_domain::{Bound, Timestamp};
+    use audit_domain::{Bound, TimeZone, Timestamp};
 
     fn filter(start: Option<&str>, end: Option<&str>) -> EventFilter {
         EventFilter {
@@ -77,7 +83,7 @@ mod tests {
     fn a_name_has_tenant_and_period() {
         let plain = Output::Csv(Form {
             dialect: Dialect::PLAIN,
-            offset: UtcOffset::UTC,
+            zone: TimeZone::utc(),
         });
         for (tenant_id, start, end, name) in [
             (None, None, None, "audit-events.csv"),
@@ -98,9 +104,9 @@ mod tests {
                 "audit-events-.._a_b_c___d.csv",
             ),
         ] {
-            assert_eq!(file_name(tenant_id, &filter(start, end), plain), name);
+            assert_eq!(file_name(tenant_id, &filter(start, end), &plain), name);
         }
-        let long = file_name(Some(&"é".repeat(256)), &filter(None, None), Output::JsonLines);
+        let long = file_name(Some(&"é".repeat(256)), &filter(None, None), &Output::JsonLines);
         assert_eq!(
             long,
             format!("audit-events-{}.jsonl", "é".repeat(TENANT_CHARS_MAX))
@@ -111,11 +117,11 @@ mod tests {
     fn a_period_has_the_days_of_the_times_in_the_file() {
         let local = Output::Csv(Form {
             dialect: Dialect::PLAIN,
-            offset: "+02:00".parse().unwrap(),
+            zone: TimeZone::fixed(7_200),
         });
         let filter = filter(Some("2026-01-31T22:00:00Z"), Some("2026-02-28T21:59:59Z"));
         assert_eq!(
-            file_name(None, &filter, local),
+            file_name(None, &filter, &local),
             "audit-events-from-2026-02-01-to-2026-02-28.csv"
         );
     }
