@@ -51,7 +51,7 @@ const CROSS_ORIGIN_OPENER_POLICY: HeaderName = HeaderName::from_static("cross-or
 /// The pages, with their policies, as they are sent.
 #[derive(Clone, Debug)]
 pub struct Pages {
-    served: Arc<[Served]>,
+    served: Vec<Arc<Served>>,
 }
 
 /// A file with what all of its responses have.
@@ -71,7 +71,9 @@ impl Pages {
     /// The ancestors are not the value of a header; those that [`FrameAncestors::parse`] accepts are.
     pub fn new(ancestors: FrameAncestors) -> Result<Self, InvalidHeaderValue> {
         let policies = Policies::new(&ancestors)?;
-        let served = FILES.iter().map(|file| Served::new(file, policies.of(file)));
+        let served = FILES
+            .iter()
+            .map(|file| Arc::new(Served::new(file, policies.of(file))));
         Ok(Self {
             served: served.collect(),
         })
@@ -80,15 +82,16 @@ impl Pages {
 
 /// Adds the routes of all files. Register them before services that take every path.
 pub fn configure(config: &mut web::ServiceConfig, pages: &Pages) {
-    for number in 0..pages.served.len() {
-        let pages = pages.clone();
+    for served in &pages.served {
+        let path = served.file.path;
+        let served = Arc::clone(served);
         let handler = move |request: HttpRequest| {
-            let response = pages.served[number].respond(&request);
+            let response = served.respond(&request);
             async move { response }
         };
         // HEAD is GET whose body is not sent (RFC 9110, section 9.3.2).
         let read = guard::Any(guard::Get()).or(guard::Head());
-        config.service(web::resource(FILES[number].path).guard(read).to(handler));
+        config.service(web::resource(path).guard(read).to(handler));
     }
 }
 
