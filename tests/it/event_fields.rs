@@ -130,6 +130,7 @@ const OTHER_PARAMETERS: [&str; 14] = [
     "for",
     "format",
     "limit",
+    "order",
     "project_id",
     "search_mode",
     "separator",

@@ -5,7 +5,7 @@ use crate::serve::{Extras, Sockets, run};
 use anyhow::Context;
 use audit_app::{AuditLog, EventsRequest, NewOrganization, Selection, Settings};
 use audit_auth::{Credential, Project, Readers, TokenLifetime};
-use audit_domain::{Environment, EventFilter, Facet, PageLimit, Search};
+use audit_domain::{Environment, EventFilter, EventOrder, Facet, PageLimit, Search};
 use audit_operations::import::{Target, import};
 use audit_operations::key_sources::EncryptionOptions;
 use audit_operations::options::{DatabaseOptions, WebhookOptions};
@@ -142,6 +142,7 @@ impl Reader<'_> {
         let presented = self.service.present::<Readers>(credential, None, None);
         let request = EventsRequest {
             filter,
+            order: EventOrder::Descending,
             ids: None,
             cursor,
             limit: PageLimit::new(PageLimit::EVENTS_MAX)?,

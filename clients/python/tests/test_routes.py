@@ -56,7 +56,7 @@ def problems(base_url: str) -> List[str]:
 def use_events(client: Client) -> None:
     client.events.ingest(event("acme"))
     client.events.ingest([event("acme"), event("acme")], receipts=True)
-    assert len(list(client.events.query(**FILTERS, id=["evt_1", "evt_2"], limit=10))) > 1
+    assert len(list(client.events.query(**FILTERS, id=["evt_1", "evt_2"], order="asc", limit=10))) > 1
     assert client.events.summary(**FILTERS, interval="day", split="category", time_zone="Europe/Berlin")["total"] == 3
     client.events.get("evt_1")
     next(client.events.feed(after="a_cursor", follow=False, limit=10, **FEED_FILTERS))

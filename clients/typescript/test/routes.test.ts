@@ -48,7 +48,7 @@ async function useEvents(client: AuditClient): Promise<void> {
   await client.ingest(EVENT, { receipt: true });
   await client.ingest([EVENT, EVENT]);
   const { events } = client;
-  assert.ok((await count(events.iterate({ ...FILTERS, id: ["evt_1", "evt_2"], limit: 10 }))) > 1);
+  assert.ok((await count(events.iterate({ ...FILTERS, id: ["evt_1", "evt_2"], order: "asc", limit: 10 }))) > 1);
   assert.equal((await events.summary({ ...FILTERS, interval: "day", split: "category", time_zone: "Europe/Berlin" })).total, 3);
   await events.get("evt_1");
   await events.feed({ ...FEED_FILTERS, after: "a_cursor", limit: 10, wait: 0 });

@@ -58,7 +58,7 @@ impl RuleConditions {
             .flatten()
             .filter_map(|pattern| match pattern {
                 ValuePattern::Is(value) => Some(value.as_str()),
-                ValuePattern::ActionPrefix(_) => None,
+                ValuePattern::ActionPrefix(_) | ValuePattern::Within(_) => None,
             });
         values.collect()
     }

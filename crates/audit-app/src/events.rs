@@ -6,8 +6,8 @@ use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{
-    Condition, EventFilter, EventId, Facet, FacetValues, PageLimit, Position, StoredEvent, ViewerRoute,
-    ViewerTier, Violations,
+    Condition, EventFilter, EventId, EventOrder, Facet, FacetValues, PageLimit, Position, StoredEvent,
+    ViewerRoute, ViewerTier, Violations,
 };
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
@@ -20,8 +20,10 @@ use std::mem::take;
 pub struct EventsRequest {
     /// The filter.
     pub filter: EventFilter,
-    /// Only events with one of these ids, by id, descending; `None` for all.
+    /// Only events with one of these ids, by id; `None` for all.
     pub ids: Option<BTreeSet<EventId>>,
+    /// The order of the events.
+    pub order: EventOrder,
     /// The cursor of an earlier response.
     pub cursor: Option<String>,
     /// The maximum number of events. A page also ends at [`audit_store::PAGE_BYTES_MAX`].
@@ -59,7 +61,7 @@ impl Presented<Readers> {
             } = self.read_access(reader, selection, None)?;
             let filter = permitted(&principal, request.filter.clone());
             // Of the filter as it was asked for, so that cursors survive a change of the hash key.
-            let mut cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter);
+            let mut cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter, request.order);
             for id in request.ids.iter().flatten() {
                 cursor_scope += &format!(" {id}");
             }
@@ -72,6 +74,7 @@ impl Presented<Readers> {
                 ledger_id: scope.ledger_id,
                 filter,
                 tier,
+                order: request.order,
                 after,
                 limit: request.limit,
             };
@@ -179,11 +182,11 @@ pub(crate) fn visible_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Re
     to_raw_value(&object).map_err(AppError::internal)
 }
 
-/// The scope of a cursor: it is valid only for the same log, tier and filter.
-fn cursor_scope(scope: &Scope, tier: Option<&ViewerTier>, filter: &EventFilter) -> String {
+/// The scope of a cursor: it is valid only for the same log, tier, filter and order.
+fn cursor_scope(scope: &Scope, tier: Option<&ViewerTier>, filter: &EventFilter, order: EventOrder) -> String {
     let tier = tier.map(|tier| tier.name.as_str()).unwrap_or_default();
     format!(
-        "events {} {} {tier} {}",
+        "events {order} {} {} {tier} {}",
         scope.project.project.id,
         scope.environment,
         filter.fingerprint()

@@ -65,7 +65,7 @@ impl EventQuery {
         self.set("category", category.as_str())
     }
 
-    /// With this target.
+    /// With this target, the first or another.
     pub fn target_id(self, id: impl Into<String>) -> Self {
         self.set("target_id", id)
     }
@@ -75,7 +75,7 @@ impl EventQuery {
         self.set("target_type", kind)
     }
 
-    /// From this network address.
+    /// From this address, or an address of this network such as `203.0.113.0/24`.
     pub fn ip_address(self, address: impl Into<String>) -> Self {
         self.set("ip_address", address)
     }
@@ -108,6 +108,11 @@ impl EventQuery {
     /// With these words.
     pub fn search(self, words: impl Into<String>) -> Self {
         self.set("search", words)
+    }
+
+    /// Oldest first. [`Client::events`] alone takes it.
+    pub fn oldest_first(self) -> Self {
+        self.set("order", "asc")
     }
 
     /// Events of one page, 1 to 200.
@@ -162,7 +167,7 @@ impl Client {
         self.shared.transport.json(&Call::new("GET", path))
     }
 
-    /// The events that match, newest first, page by page.
+    /// The events that match, newest first unless the query says [`EventQuery::oldest_first`], page by page.
     pub fn events(&self, query: EventQuery) -> Pages {
         Pages::new(self, "/events", "events", query.0)
     }

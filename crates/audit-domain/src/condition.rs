@@ -1,15 +1,18 @@
 //! Conditions: which values of a facet a filter selects.
 
+use crate::{Network, read_address};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A value of a facet, or the beginning of an action.
+/// Which values of a facet are meant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValuePattern {
     /// Exactly this value.
     Is(String),
     /// An action that begins like this.
     ActionPrefix(String),
+    /// An address of this network.
+    Within(Network),
 }
 
 /// The text is neither an action nor the beginning of one.
@@ -17,7 +20,24 @@ pub enum ValuePattern {
 #[error("must be an action such as user.created, or its beginning and a * such as user.*")]
 pub struct ActionPatternError;
 
+/// The text has a `/` and is no network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an address such as 203.0.113.7, or a network such as 203.0.113.0/24 or 2001:db8::/32")]
+pub struct AddressPatternError;
+
 impl ValuePattern {
+    /// Reads a pattern of addresses: an address or network, or any other text without `/`, which is the exact value.
+    ///
+    /// # Errors
+    /// When the text has a `/` and is no network.
+    pub fn of_address(text: &str) -> Result<Self, AddressPatternError> {
+        match text.parse() {
+            Ok(network) => Ok(Self::Within(network)),
+            Err(_) if text.contains('/') => Err(AddressPatternError),
+            Err(_) => Ok(Self::Is(text.to_owned())),
+        }
+    }
+
     /// Reads a pattern of actions: `user.created`, or `user.*` for a beginning.
     ///
     /// # Errors
@@ -41,7 +61,7 @@ impl ValuePattern {
     pub fn value(&self) -> Option<&str> {
         match self {
             Self::Is(value) => Some(value),
-            Self::ActionPrefix(_) => None,
+            Self::ActionPrefix(_) | Self::Within(_) => None,
         }
     }
 
@@ -50,14 +70,17 @@ impl ValuePattern {
         match self {
             Self::Is(wanted) => wanted == value,
             Self::ActionPrefix(prefix) => value.starts_with(prefix.as_str()),
+            Self::Within(network) => read_address(value).is_some_and(|address| network.contains(address)),
         }
     }
 
-    /// As [`Self::of_action`] reads it. Different patterns of one facet have different texts, because no action has a `*`.
+    /// As [`Self::of_action`] or [`Self::of_address`] reads it. Different patterns of one facet have different texts, because no action
+    /// has a `*`, and no text that is a network is an exact value.
     fn to_json(&self) -> Value {
         match self {
             Self::Is(value) => json!(value),
             Self::ActionPrefix(prefix) => json!(format!("{prefix}*")),
+            Self::Within(network) => json!(network.to_string()),
         }
     }
 }
@@ -65,9 +88,9 @@ impl ValuePattern {
 /// What a filter demands of a facet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
-    /// The value has one of these patterns; any value if there are none.
+    /// A value has one of these patterns; any value if there are none.
     pub any_of: BTreeSet<ValuePattern>,
-    /// The value has none of these patterns.
+    /// No value has one of these patterns.
     pub none_of: BTreeSet<ValuePattern>,
 }
 
@@ -96,13 +119,17 @@ impl Condition {
         }
     }
 
-    /// Whether a value meets it. An absent value is none of those that are excluded, and none of those that are demanded.
-    pub fn matches(&self, value: Option<&str>) -> bool {
-        let Some(value) = value else {
-            return self.any_of.is_empty();
-        };
-        let has = |pattern: &ValuePattern| pattern.matches(value);
-        (self.any_of.is_empty() || self.any_of.iter().any(has)) && !self.none_of.iter().any(has)
+    /// Whether the values of a facet meet it: one of them is demanded, and none is excluded.
+    pub fn matches<'a>(&self, values: impl IntoIterator<Item = &'a str>) -> bool {
+        let mut is_met = self.any_of.is_empty();
+        for value in values {
+            let has = |pattern: &ValuePattern| pattern.matches(value);
+            if self.none_of.iter().any(has) {
+                return false;
+            }
+            is_met = is_met || self.any_of.iter().any(has);
+        }
+        is_met
     }
 
     /// With each exact value replaced by its `forms`.
@@ -113,7 +140,7 @@ impl Condition {
             for pattern in patterns {
                 match &pattern {
                     ValuePattern::Is(value) => all.extend(forms(value).into_iter().map(ValuePattern::Is)),
-                    ValuePattern::ActionPrefix(_) => _ = all.insert(pattern),
+                    ValuePattern::ActionPrefix(_) | ValuePattern::Within(_) => _ = all.insert(pattern),
                 }
             }
             all
@@ -176,6 +203,32 @@ mod tests {
         assert!(!condition.matches(None));
         assert!(Condition::is_not("bot").matches(None));
         assert!(!Condition::is_not("bot").matches(Some("bot")));
+    }
+
+    #[test]
+    fn one_of_several_values_is_sufficient_to_meet_a_condition_and_to_be_excluded() {
+        let values = ["team_3", "user_2"];
+        for (wanted, is_met) in [("user_2", true), ("team_3", true), ("user_3", false)] {
+            assert_eq!(Condition::is(wanted).matches(values), is_met, "{wanted}");
+            assert_eq!(Condition::is_not(wanted).matches(values), !is_met, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_condition_on_an_address_is_the_address_a_network_or_a_text() {
+        let matches = |pattern: &str, value: &str| {
+            let pattern = ValuePattern::of_address(pattern).unwrap();
+            Condition::of(pattern).matches(Some(value))
+        };
+        assert!(matches("203.0.113.0/24", "203.0.113.7"));
+        assert!(matches("203.0.113.7", "::ffff:203.0.113.7"));
+        assert!(matches("2001:DB8::1", "2001:db8:0:0::1"));
+        assert!(matches("[REDACTED]", "[REDACTED]"));
+        assert!(matches("fe80::1%eth0", "fe80::1%eth0"));
+        assert!(!matches("0.0.0.0/0", "localhost") && !matches("203.0.113.0", "203.0.113.7"));
+        for text in ["203.0.113/24", "10.0.0.0/33", "a/b", "/"] {
+            assert_eq!(ValuePattern::of_address(text), Err(AddressPatternError), "{text}");
+        }
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub enum FacetValues {
     Action,
     /// The words of [`crate::Outcome`].
     Outcome,
+    /// Addresses; a filter may ask for a network. Other texts are possible.
+    Address,
 }
 
 impl Facet {
@@ -86,11 +88,28 @@ impl Facet {
     pub const fn values(self) -> FacetValues {
         match self {
             Self::ActorId | Self::TargetId | Self::SessionId => FacetValues::Identifier,
-            Self::TenantId | Self::TargetType | Self::IpAddress => FacetValues::Text,
+            Self::TenantId | Self::TargetType => FacetValues::Text,
+            Self::IpAddress => FacetValues::Address,
             Self::ActorType => FacetValues::ActorType,
             Self::Category => FacetValues::Category,
             Self::Action => FacetValues::Action,
             Self::Outcome => FacetValues::Outcome,
+        }
+    }
+
+    /// The path of its further values, which a tier can hide without the first; `None` if an event has one value at most.
+    pub const fn further_path(self) -> Option<&'static str> {
+        match self {
+            Self::TargetId => Some("targets.*.id"),
+            Self::TargetType => Some("targets.*.type"),
+            Self::TenantId
+            | Self::ActorId
+            | Self::ActorType
+            | Self::Action
+            | Self::Category
+            | Self::IpAddress
+            | Self::SessionId
+            | Self::Outcome => None,
         }
     }
 }
@@ -100,6 +119,8 @@ impl Facet {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Facets<'a> {
     values: [Option<Cow<'a, str>>; Facet::ALL.len()],
+    /// Those of the targets after the first.
+    further: Vec<(Facet, Cow<'a, str>)>,
     /// Only searched.
     actor_name: Option<Cow<'a, str>>,
     target_name: Option<Cow<'a, str>>,
@@ -135,14 +156,29 @@ impl<'a> Facets<'a> {
     ) -> Self {
         Self {
             values: std::array::from_fn(|index| value(Facet::ALL[index])),
+            further: Vec::new(),
             actor_name,
             target_name,
         }
     }
 
-    /// The value of a facet.
+    /// The value of a facet, of targets that of the first.
     pub fn get(&self, facet: Facet) -> Option<&str> {
         self.values[facet as usize].as_deref()
+    }
+
+    /// The values of a facet beside that of [`Self::get`].
+    pub fn further(&self, facet: Facet) -> impl Iterator<Item = &str> {
+        let of_facet = self.further.iter().filter(move |(of, _)| *of == facet);
+        of_facet.map(|(_, value)| value.as_ref())
+    }
+
+    /// With a target after the first.
+    #[must_use]
+    fn with_further_target(mut self, id: Cow<'a, str>, target_type: Cow<'a, str>) -> Self {
+        self.further
+            .extend([(Facet::TargetId, id), (Facet::TargetType, target_type)]);
+        self
     }
 
     /// Takes the value of a facet; empty if there is none.
@@ -168,9 +204,14 @@ impl<'a> Facets<'a> {
         self
     }
 
-    /// Without the fields that are hidden.
+    /// Without the fields that are hidden, and the further values of facets for which they are.
     #[must_use]
-    pub fn without(mut self, is_hidden: impl Fn(EventField) -> bool) -> Self {
+    pub fn without(
+        mut self,
+        is_hidden: impl Fn(EventField) -> bool,
+        are_further_hidden: impl Fn(Facet) -> bool,
+    ) -> Self {
+        self.further.retain(|(facet, _)| !are_further_hidden(*facet));
         for (value, facet) in self.values.iter_mut().zip(Facet::ALL) {
             value.take_if(|_| is_hidden(facet.field()));
         }
@@ -218,7 +259,11 @@ impl Event {
             self.actor.name.as_ref(),
             target.and_then(|target| target.name.as_ref()),
         ];
-        Facets::new(value, names.map(|name| name.map(Into::into)))
+        let facets = Facets::new(value, names.map(|name| name.map(Into::into)));
+        let further = self.targets.iter().flatten().skip(1);
+        further.fold(facets, |facets, target| {
+            facets.with_further_target((&target.id).into(), (&target.target_type).into())
+        })
     }
 }
 
@@ -234,6 +279,8 @@ struct StoredFields<'a> {
     actor: StoredParty<'a>,
     #[serde(borrow)]
     target: Option<StoredParty<'a>>,
+    #[serde(borrow, default)]
+    targets: Vec<StoredParty<'a>>,
     #[serde(borrow, default)]
     context: StoredContext<'a>,
     #[serde(borrow)]
@@ -280,6 +327,7 @@ impl<'a> Facets<'a> {
             mut tenant_id,
             mut actor,
             target,
+            targets,
             mut context,
             mut outcome,
         } = serde_json::from_str(canonical)?;
@@ -300,6 +348,9 @@ impl<'a> Facets<'a> {
             Facet::SessionId => context.session_id.take(),
             Facet::Outcome => outcome.take(),
         };
-        Ok(Self::new(value, names))
+        let further = targets.into_iter().skip(1);
+        Ok(further.fold(Self::new(value, names), |facets, target| {
+            facets.with_further_target(target.id, target.kind)
+        }))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Condition, DamagedEvent, EventField, Extent, Facet, Facets, Search, SearchedText, StoredEvent, Timestamp,
-    ValuePattern, ViewerTier, Violations, canonical,
+    ValuePattern, ViewerTier, Violations, canonical, words,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -52,7 +52,9 @@ impl EventFilter {
             end,
             search,
         } = self;
-        let is_met = |(facet, condition): (&Facet, &Condition)| condition.matches(visible.get(*facet));
+        let is_met = |(facet, condition): (&Facet, &Condition)| {
+            condition.matches(visible.get(*facet).into_iter().chain(visible.further(*facet)))
+        };
         start.is_none_or(|start| event.occurred_at >= start)
             && end.is_none_or(|end| event.occurred_at <= end)
             && conditions.iter().all(is_met)
@@ -115,6 +117,16 @@ impl EventFilter {
             end.map(Timestamp::as_micros),
             search,
         ]))
+    }
+}
+
+words! {
+    /// The order of events, by `occurred_at` and then by id.
+    pub enum EventOrder {
+        /// Newest first.
+        Descending = "desc",
+        /// Oldest first.
+        Ascending = "asc",
     }
 }
 

@@ -86,11 +86,12 @@ impl HiddenField {
         paths.map(|path| path.split('.'))
     }
 
-    /// Whether a path is that of the field, or of an object that it is in.
-    fn covers(&self, field: EventField) -> bool {
+    /// Whether a path is `member`, or that of an object that it is in. `*` in `member` is any item.
+    fn covers(&self, member: &str) -> bool {
         self.paths().any(|mut steps| {
-            let mut path = field.path();
-            steps.all(|step| path.next().is_some_and(|actual| step == "*" || step == actual))
+            let mut path = member.split('.');
+            let is_step = |step: &str, actual: &str| step == "*" || actual == "*" || step == actual;
+            steps.all(|step| path.next().is_some_and(|actual| is_step(step, actual)))
         })
     }
 
@@ -217,7 +218,7 @@ impl ViewerTier {
     /// Removes the hidden facets, so that no filter and no search can find an event by them.
     #[must_use]
     pub fn restrict<'a>(&self, facets: Facets<'a>) -> Facets<'a> {
-        facets.without(|field| self.hides(field))
+        facets.without(|field| self.hides(field), |facet| self.hides_further(facet))
     }
 
     /// Whether its tokens can read in this way.
@@ -229,7 +230,16 @@ impl ViewerTier {
 
     /// Whether the tier leaves the field out.
     pub fn hides(&self, field: EventField) -> bool {
-        self.hidden_fields.iter().any(|hidden| hidden.covers(field))
+        self.hides_path(field.as_str())
+    }
+
+    /// Whether the tier leaves out any value of the facet but the first.
+    pub fn hides_further(&self, facet: Facet) -> bool {
+        facet.further_path().is_some_and(|path| self.hides_path(path))
+    }
+
+    fn hides_path(&self, path: &str) -> bool {
+        self.hidden_fields.iter().any(|hidden| hidden.covers(path))
     }
 
     /// Whether the tier leaves out anything of the part, so that its readers cannot hash it.
@@ -366,6 +376,34 @@ mod tests {
         let of_actor = Facets::default().with(Facet::ActorId, "a");
         assert_eq!(tier(&["actor.name", "target"]).restrict(all.clone()), of_actor);
         assert_eq!(tier(&["actor.*"]).restrict(all), of_target);
+    }
+
+    /// The targets after the first can be hidden without it.
+    #[test]
+    fn a_further_target_that_is_hidden_cannot_be_found_by() {
+        let text = r#"{"action":"a.b","actor":{"id":"a","type":"user"},"category":"admin","target":{"id":"x","type":"y"},"targets":[{"id":"x","type":"y"},{"id":"z","type":"w"}],"tenant_id":"t"}"#;
+        let found = |hidden: &[&str]| {
+            let facets = tier(hidden).restrict(Facets::read(text).unwrap());
+            let of = |facet| {
+                let further = facets.further(facet).map(str::to_owned);
+                facets
+                    .get(facet)
+                    .map(str::to_owned)
+                    .into_iter()
+                    .chain(further)
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            };
+            [of(Facet::TargetId), of(Facet::TargetType)]
+        };
+        assert_eq!(found(&["targets.*.name"]), ["x z", "y w"]);
+        assert_eq!(found(&["targets.*.id"]), ["x", "y w"]);
+        assert_eq!(found(&["targets.1.type"]), ["x z", "y"]);
+        for all in ["targets", "targets.*", "targets.1"] {
+            assert_eq!(found(&[all]), ["x", "y"], "{all}");
+        }
+        assert_eq!(found(&["target.id"]), ["", "y w"]);
+        assert_eq!(found(&["target"]), ["", ""]);
     }
 
     #[test]

@@ -93,45 +93,6 @@ pub fn count<I: RowId, B: Blocks>(
     Ok(counts)
 }
 
-/// The lowest id within `range` of a row that matches all `terms`, which is not empty.
-///
-/// # Errors
-/// If a block cannot be read, or is damaged.
-pub fn oldest<I: RowId, B: Blocks>(
-    segments: &[Segment<I>],
-    terms: &[Term],
-    range: &Range<I>,
-    blocks: &mut B,
-) -> Result<Option<I>, B::Error> {
-    let lookups: Vec<Lookup<'_>> = terms.iter().flat_map(Term::lookups).collect();
-    let mut unopened: Vec<&Segment<I>> = segments
-        .iter()
-        .filter(|segment| segment.overlaps(range))
-        .collect();
-    unopened.sort_unstable_by_key(|segment| segment.first);
-    let mut oldest: Option<I> = None;
-    let batch = (PREFETCH_LOOKUPS_MAX / lookups.len().max(1)).max(1);
-    for (number, segment) in unopened.iter().enumerate() {
-        if oldest.is_some_and(|oldest| oldest <= segment.first) {
-            break;
-        }
-        if B::IS_REMOTE && number.is_multiple_of(batch) {
-            let following = unopened[number..].iter().take(batch).copied();
-            cursor::prefetch(following, &lookups, blocks)?;
-        }
-        let mut matches = SegmentMatches::open(segment, terms, range, 0, blocks)?;
-        for chunk in matches.chunks() {
-            let found = matches.matches_in(chunk, blocks)?;
-            if let Some(low) = found.and_then(|found| found.rows().next()) {
-                let id = matches.ids().id(first_of(chunk) + u32::from(low), blocks)?;
-                oldest = Some(oldest.map_or(id, |oldest| oldest.min(id)));
-                break;
-            }
-        }
-    }
-    Ok(oldest)
-}
-
 /// What is counted.
 struct Query<'a, I> {
     terms: &'a [Term],

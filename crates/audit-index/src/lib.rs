@@ -1,7 +1,7 @@
 //! An inverted index: a map from tokens to the rows that have them.
 //!
-//! A row has an id ([`RowId`]); results are ordered by id, highest first. A batch of rows is written as a [`Segment`], which
-//! never changes. Segments are merged into larger ones ([`due`], [`Merge`]), as in Lucene and FTS5. The index is built for
+//! A row has an id ([`RowId`]); results are ordered by id, highest first ([`newest`]) or lowest first ([`oldest`]). A batch of rows
+//! is written as a [`Segment`], which never changes. Segments are merged into larger ones ([`due`], [`Merge`]), as in Lucene and FTS5. The index is built for
 //! conjunctions of frequent tokens: a segment numbers its rows in the order of their ids, so that the posting list of a
 //! frequent token is a bitmap (as in Roaring, per chunk of 65,536 rows), and an intersection takes a few instructions per 64
 //! rows, also if it is empty.
@@ -47,7 +47,7 @@
 //! [`FORMAT_VERSION`] covers all of them.
 //!
 //! # Invariants
-//! - [`newest`] returns the result of a full scan, for every distribution of the rows over segments and every merge.
+//! - [`newest`] and [`oldest`] return the result of a full scan, for every distribution of the rows over segments and every merge.
 //! - [`count`] returns the number of those rows, if no row is in two segments, and
 //!   [`count_tokens`] those of each token.
 //! - A merge writes the blocks that [`build_segment`] writes for all rows at once; only the segment's id and level differ.
@@ -68,6 +68,7 @@ mod disjoint;
 mod frequent;
 mod ids;
 mod merge;
+mod oldest;
 mod postings;
 mod roots;
 mod row_id;
@@ -85,9 +86,10 @@ pub const FORMAT_VERSION: u32 = 4;
 pub use blocks::{Block, BlockId, BlockKind, Blocks, Damaged, NamedBlock, Place, WriteBlocks};
 pub use build::build_segment;
 pub use cache::{BlockCache, Cached};
-pub use count::{Counts, count, oldest, part_of};
+pub use count::{Counts, count, part_of};
 pub use frequent::{FrequentToken, TokenCounts, count_tokens};
 pub use merge::{Merge, due, due_at_rest};
+pub use oldest::oldest;
 pub use roots::Roots;
 pub use row_id::RowId;
 pub use search::newest;

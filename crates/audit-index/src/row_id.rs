@@ -11,6 +11,10 @@ pub trait RowId: Copy + Ord + Debug {
     /// The highest id.
     const MAX: Self;
 
+    /// The id that follows; the highest one follows itself.
+    #[must_use]
+    fn following(self) -> Self;
+
     /// Appends the encoded id.
     fn put(self, bytes: &mut Vec<u8>);
 
@@ -23,6 +27,10 @@ impl RowId for i64 {
     const BYTES: usize = size_of::<Self>();
     const MIN: Self = Self::MIN;
     const MAX: Self = Self::MAX;
+
+    fn following(self) -> Self {
+        self.saturating_add(1)
+    }
 
     fn put(self, bytes: &mut Vec<u8>) {
         bytes.extend(self.to_le_bytes());
@@ -38,6 +46,14 @@ impl RowId for (i64, u128) {
     const BYTES: usize = i64::BYTES + size_of::<u128>();
     const MIN: Self = (i64::MIN, u128::MIN);
     const MAX: Self = (i64::MAX, u128::MAX);
+
+    fn following(self) -> Self {
+        match self.1.checked_add(1) {
+            Some(second) => (self.0, second),
+            None if self.0 < i64::MAX => (self.0 + 1, u128::MIN),
+            None => self,
+        }
+    }
 
     fn put(self, bytes: &mut Vec<u8>) {
         self.0.put(bytes);

@@ -18,7 +18,7 @@ use crate::replica::LogEnd;
 use crate::search::counting::{Counting, Tally};
 use crate::search::terms::{Selected, terms_of};
 use audit_domain::{
-    EventFilter, EventId, PageLimit, Position, StoredEvent, Timestamp, TooManyBuckets, ViewerTier,
+    EventFilter, EventId, EventOrder, PageLimit, Position, StoredEvent, Timestamp, TooManyBuckets, ViewerTier,
 };
 use audit_index::Term;
 use std::collections::BTreeSet;
@@ -32,7 +32,9 @@ pub struct EventQuery {
     pub filter: EventFilter,
     /// Restricts the events and fields that the reader sees; `None` shows all.
     pub tier: Option<ViewerTier>,
-    /// Only events after this position.
+    /// The order of the events.
+    pub order: EventOrder,
+    /// Only events after this position, in that order.
     pub after: Option<Position>,
     /// The size of the page. It has fewer events if these have [`PAGE_BYTES_MAX`] or more, or if few of
     /// [`PAGE_CANDIDATES_MAX`] candidates are selected.
@@ -49,7 +51,7 @@ impl EventQuery {
     }
 }
 
-/// A page of events, `occurred_at` descending, then id descending.
+/// A page of events, in the order of the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPage {
     /// The stored events.
@@ -65,6 +67,7 @@ pub(crate) struct Candidates {
     pub(crate) terms: Vec<Term>,
     pub(crate) start: Option<Timestamp>,
     pub(crate) end: Option<Timestamp>,
+    pub(crate) order: EventOrder,
 }
 
 /// An event with its position in the log.
@@ -124,6 +127,7 @@ impl Reader<'_> {
             terms: found.terms,
             start: query.filter.start,
             end: query.filter.end,
+            order: query.order,
         };
         on_either!(self.session(), session => {
             let mut scan = session.open_scan(candidates, query.after)?;
@@ -131,19 +135,27 @@ impl Reader<'_> {
         })
     }
 
-    /// One page of those events of a query that have one of `ids`, by id, descending. Ids that the ledger does not have are no error.
+    /// One page of those events of a query that have one of `ids`, by id, in the order of the query. Ids that the ledger does not have are no error.
     ///
     /// # Errors
     /// As [`Self::events`].
     pub fn events_of_ids(&mut self, query: &EventQuery, ids: &BTreeSet<EventId>) -> Result<EventPage> {
-        let is_next = |id: &&EventId| query.after.is_none_or(|after| **id < after.id);
-        let mut ids = ids.iter().rev().filter(is_next);
+        let is_next = |id: &EventId| match (query.after, query.order) {
+            (None, _) => true,
+            (Some(after), EventOrder::Descending) => *id < after.id,
+            (Some(after), EventOrder::Ascending) => *id > after.id,
+        };
+        let mut ids: Vec<EventId> = ids.iter().copied().filter(is_next).collect();
+        if query.order == EventOrder::Descending {
+            ids.reverse();
+        }
+        let mut ids = ids.into_iter();
         page::read_page(query, |wanted| {
             let mut found = Vec::new();
             while found.len() < wanted
                 && let Some(id) = ids.next()
             {
-                found.extend(self.event(query.ledger_id, *id)?.map(|logged| logged.event));
+                found.extend(self.event(query.ledger_id, id)?.map(|logged| logged.event));
             }
             Ok(found)
         })
@@ -169,7 +181,7 @@ impl Reader<'_> {
     }
 }
 
-/// Walks through the candidates of a query, newest first.
+/// Walks through the candidates of a query, in its order.
 pub(crate) trait ScanSession {
     /// The position of a walk.
     type Scan;

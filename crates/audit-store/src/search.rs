@@ -14,8 +14,9 @@ pub(crate) mod verification;
 #[cfg(test)]
 mod index_size;
 
-use crate::error::Result;
-use audit_index::RowId;
+use crate::error::{Result, StoreError};
+use audit_domain::EventOrder;
+use audit_index::{Blocks, RowId, Segment, Term};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -40,35 +41,79 @@ const TABLES_VERSION: u32 = 6;
 pub(crate) const FORMAT: i32 =
     ((audit_index::FORMAT_VERSION << 16) | (tokens::VERSION << 8) | TABLES_VERSION).cast_signed();
 
-/// The state of a walk through candidates, newest first.
+/// The rows that a walk has not read, and the order in which it reads them.
+#[derive(Clone, Debug)]
+pub(crate) struct Remaining<I> {
+    pub(crate) range: Range<I>,
+    pub(crate) order: EventOrder,
+}
+
+impl<I: RowId> Remaining<I> {
+    /// The next indexed rows that fulfil all `terms`, `wanted` at most.
+    pub(crate) fn indexed<B: Blocks<Error = StoreError>>(
+        &self,
+        segments: &[Segment<I>],
+        terms: &[Term],
+        wanted: usize,
+        blocks: &mut B,
+    ) -> Result<Vec<I>> {
+        match self.order {
+            EventOrder::Descending => audit_index::newest(segments, terms, &self.range, wanted, blocks),
+            EventOrder::Ascending => audit_index::oldest(segments, terms, &self.range, wanted, blocks),
+        }
+    }
+
+    /// Leaves what follows this row.
+    pub(crate) fn pass(&mut self, row: I) {
+        match self.order {
+            EventOrder::Descending => self.range.end = row,
+            EventOrder::Ascending => self.range.start = row.following(),
+        }
+    }
+
+    /// Leaves nothing.
+    pub(crate) const fn end(&mut self) {
+        self.range.end = self.range.start;
+    }
+
+    fn sort(&self, rows: &mut [I]) {
+        match self.order {
+            EventOrder::Descending => rows.sort_unstable_by(|one, other| other.cmp(one)),
+            EventOrder::Ascending => rows.sort_unstable(),
+        }
+    }
+}
+
+/// The state of a walk through candidates.
 #[derive(Debug)]
 pub(crate) struct Walk<I> {
-    /// The range of the remaining candidates.
-    pub(crate) range: Range<I>,
+    /// The remaining candidates.
+    pub(crate) remaining: Remaining<I>,
     /// Candidates that were not indexed when the walk began. They may have been indexed since.
     pub(crate) backlog: Vec<I>,
 }
 
 impl<I: RowId> Walk<I> {
-    /// The next candidates, newest first; fewer than `wanted` only at the end. `newest` returns the indexed ones within a
-    /// range, `wanted` at most.
+    /// The next candidates; fewer than `wanted` only at the end. `indexed` returns the indexed ones among those that remain,
+    /// `wanted` at most.
     pub(crate) fn next(
         &mut self,
         wanted: usize,
-        newest: impl FnOnce(&Range<I>) -> Result<Vec<I>>,
+        indexed: impl FnOnce(&Remaining<I>) -> Result<Vec<I>>,
     ) -> Result<Vec<I>> {
-        let mut found = newest(&self.range)?;
+        let remaining = &mut self.remaining;
+        let mut found = indexed(remaining)?;
         let indexed = found.len();
-        found.extend(self.backlog.iter().filter(|row| self.range.contains(row)));
+        found.extend(self.backlog.iter().filter(|row| remaining.range.contains(row)));
         if found.len() > indexed {
-            found.sort_unstable_by(|one, other| other.cmp(one));
+            remaining.sort(&mut found);
             found.dedup();
             found.truncate(wanted);
         }
-        self.range.end = match found.last() {
-            Some(last) if found.len() == wanted => *last,
-            _ => self.range.start,
-        };
+        match found.last() {
+            Some(last) if found.len() == wanted => remaining.pass(*last),
+            _ => remaining.end(),
+        }
         Ok(found)
     }
 }

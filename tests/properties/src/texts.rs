@@ -2,7 +2,10 @@
 
 use crate::{seeds, text};
 use audit_auth::{Credential, KeyKind, KeyText, ViewerSecret, viewer_token};
-use audit_domain::{ActionGlob, CursorKey, Environment, FoldedText, Search, Timestamp, ValuePattern};
+use audit_domain::{
+    ActionGlob, CursorKey, Environment, FoldedText, Network, Search, Timestamp, ValuePattern, read_address,
+};
+use std::net::IpAddr;
 
 const CURSORS: CursorKey = CursorKey::new([5; 32]);
 const SCOPE: &str = "events of a project";
@@ -68,7 +71,7 @@ pub fn credential_seeds() -> Vec<Vec<u8>> {
     .collect()
 }
 
-/// Patterns of actions match what the slow way matches, and a search finds a text with its words. The first line of the input
+/// Patterns of actions and addresses match what the slow way matches, and a search finds a text with its words. The first line of the input
 /// is the pattern, the rest the text.
 pub fn filter(bytes: &[u8]) -> bool {
     let Some((pattern, text)) = text(bytes).and_then(|text| text.split_once('\n')) else {
@@ -88,6 +91,13 @@ pub fn filter(bytes: &[u8]) -> bool {
         };
         assert_eq!(wanted.matches(text), expected, "{pattern} {text}");
     }
+    if let Ok(wanted) = ValuePattern::of_address(pattern) {
+        let expected = match pattern.parse::<Network>() {
+            Ok(network) => read_address(text).is_some_and(|address| begins_like(address, network)),
+            Err(_) => text == pattern,
+        };
+        assert_eq!(wanted.matches(text), expected, "{pattern} {text}");
+    }
     if let Ok(search) = Search::parse(pattern) {
         assert!(!search.words().is_empty());
         let folded = FoldedText::new(pattern);
@@ -99,6 +109,16 @@ pub fn filter(bytes: &[u8]) -> bool {
         );
     }
     true
+}
+
+/// Whether an address has the first bits of a network, one by one.
+fn begins_like(address: IpAddr, network: Network) -> bool {
+    let bits = |address: IpAddr| match address {
+        IpAddr::V4(address) => format!("4 {:032b}", address.to_bits()),
+        IpAddr::V6(address) => format!("6 {:0128b}", address.to_bits()),
+    };
+    let shared = 2 + usize::from(network.prefix_bits());
+    bits(network.first()).get(..shared) == bits(address).get(..shared)
 }
 
 /// Whether `*` of the pattern stands for any characters, by trying all.
@@ -137,6 +157,9 @@ pub fn filter_seeds() -> Vec<Vec<u8>> {
         "a*b*c\nabcabc",
         "jane upd*\nJane was updated",
         "user.created\nuser.created",
+        "203.0.113.0/23\n203.0.112.255",
+        "::ffff:10.0.0.0/104\n::ffff:10.1.2.3",
+        "2001:db8::/33\n2001:DB8:8000::1",
         "İ\n",
         "か\u{3099}く कर्म ﬁ\n",
     ])

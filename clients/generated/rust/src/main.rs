@@ -61,6 +61,7 @@ fn main() {
             None,
             None,
             None,
+            None,
             start,
             None,
             None,

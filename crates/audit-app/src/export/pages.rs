@@ -9,7 +9,7 @@ use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use crate::turns::CredentialOwner;
 use audit_auth::{Principal, Readers};
-use audit_domain::{EventFilter, PageLimit, Position, ViewerRoute, ViewerTier};
+use audit_domain::{EventFilter, EventOrder, PageLimit, Position, ViewerRoute, ViewerTier};
 use audit_store::{EventPage, EventQuery};
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -78,6 +78,7 @@ impl AuditLog {
                 ledger_id: access.scope.ledger_id,
                 filter: as_stored(&self.stream_engine, filter),
                 tier: access.tier,
+                order: EventOrder::Descending,
                 after,
                 limit,
             };

@@ -23,6 +23,7 @@ fn query() -> EventQuery {
         .end_date("2026-01-02")
         .search("words")
         .set("search_mode", "prefix")
+        .oldest_first()
 }
 
 /// Every filter of the feed.

@@ -8,13 +8,13 @@ use crate::input::{Fielded, Parameters, ProjectParameters};
 use crate::parameters::{WholeNumber, take};
 use crate::preference::ReceiptPreference;
 use crate::reply::{Created, Reply};
-use crate::schema::{Id, absent_not_null};
+use crate::schema::{Id, Word, absent_not_null, words_of};
 use crate::sent_events::SentEventsBody;
 use crate::state::HttpState;
 use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
 use audit_auth::{EventsWrite, Keys, Readers};
-use audit_domain::{EventId, Fields, PageLimit, limits};
+use audit_domain::{EventId, EventOrder, Fields, PageLimit, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -22,6 +22,10 @@ use std::collections::BTreeSet;
 
 /// Ids that a query may name, at most.
 const IDS_MAX: usize = 100;
+
+words_of! {
+    EventOrder: "EventOrder", as_str, "The order of the events of a page.";
+}
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "IngestResult")]
@@ -126,9 +130,12 @@ pub(super) struct PageQuery {
 pub(super) struct EventsQuery {
     #[schemars(flatten)]
     history: HistoryQuery,
-    /// The events with these ids, by id, descending. Ids without an event that the credential may read have none in the response.
+    /// The events with these ids, by id. Ids without an event that the credential may read have none in the response.
     #[schemars(length(max = IDS_MAX), extend("x-additive" = true), example = &["evt_01M7Y455JZBGQAZY8DYSMCQVZN"])]
     id: Option<Vec<Id<EventId>>>,
+    /// The order of the events, by `occurred_at` and then by id: `desc` (default), newest first, or `asc`, oldest first.
+    #[schemars(extend("x-additive" = true), example = &"asc")]
+    order: Option<Word<EventOrder>>,
     /// From an earlier response to the same query.
     cursor: Option<String>,
     #[schemars(flatten)]
@@ -151,11 +158,13 @@ impl Fielded for EventsQuery {
     fn read(fields: &mut Fields<'_>) -> Option<EventsRequest> {
         let filter = HistoryQuery::read(fields)?;
         let ids = read_ids(fields);
+        let order = fields.optional_parsed("order");
         let limit = PageQuery::read(fields)?;
         let cursor = fields.optional_text("cursor", 0, usize::MAX);
         Some(EventsRequest {
             filter,
             ids,
+            order: order.unwrap_or(EventOrder::Descending),
             cursor,
             limit,
         })
@@ -298,8 +307,8 @@ pub(super) mod about {
 
     pub(crate) fn list() -> About {
         About {
-            description: "One page of events, `occurred_at` descending, then id descending; with `id`, by id, \
-                          descending. An event must meet every parameter that is given.\n\n\
+            description: "One page of events, by `occurred_at` and then by id, newest first or in the `order` that is \
+                          asked for; with `id`, by id. An event must meet every parameter that is given.\n\n\
                           With a viewer token only the live events of its tenant are found, as its tier shows them: \
                           what is hidden can be neither read nor searched for. A web page may call this path and the \
                           feed, with a viewer token.",

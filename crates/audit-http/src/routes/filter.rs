@@ -50,7 +50,9 @@ impl JsonSchema for FilterQuery {
 /// A parameter with values of a facet.
 fn parameter(generator: &mut SchemaGenerator, facet: Facet) -> Schema {
     let values = match facet.values() {
-        FacetValues::Identifier | FacetValues::Text => generator.subschema_for::<IdText>(),
+        FacetValues::Identifier | FacetValues::Text | FacetValues::Address => {
+            generator.subschema_for::<IdText>()
+        }
         FacetValues::ActorType => generator.subschema_for::<Word<ActorType>>(),
         FacetValues::Category => generator.subschema_for::<Word<Category>>(),
         FacetValues::Action => generator.subschema_for::<ActionFilterText>(),
@@ -83,14 +85,12 @@ const fn about(facet: Facet) -> (&'static str, &'static str) {
             "user.*",
         ),
         Facet::Category => ("This category.", "admin"),
-        Facet::TargetId => (
-            "Exactly this `target`, the first of `targets`; as `actor_id`.",
-            "user_2",
-        ),
-        Facet::TargetType => ("Exactly this type of target.", "user"),
+        Facet::TargetId => ("Exactly this target, any of `targets`; as `actor_id`.", "user_2"),
+        Facet::TargetType => ("Exactly this type of a target, any of `targets`.", "user"),
         Facet::IpAddress => (
-            "Exactly this address of the context, as it is stored.",
-            "203.0.113.7",
+            "This address of the context, or an address of this network: `203.0.113.7`, `203.0.113.0/24`, `2001:db8::/32`. A text \
+             that is no address is compared as it is stored.",
+            "203.0.113.0/24",
         ),
         Facet::SessionId => ("Exactly this session of the context; as `actor_id`.", "sess_1"),
         Facet::Outcome => ("This outcome.", "denied"),
@@ -128,7 +128,7 @@ type IdText = Text<1, { limits::ID_CHARS_MAX }>;
 /// Reads the values of a facet that a parameter has.
 fn read_patterns(fields: &mut Fields<'_>, facet: Facet, parameter: &str) -> BTreeSet<ValuePattern> {
     let chars_max = match facet.values() {
-        FacetValues::Identifier | FacetValues::Text => limits::ID_CHARS_MAX,
+        FacetValues::Identifier | FacetValues::Text | FacetValues::Address => limits::ID_CHARS_MAX,
         FacetValues::ActorType | FacetValues::Category | FacetValues::Action | FacetValues::Outcome => {
             usize::MAX
         }
@@ -158,6 +158,7 @@ fn read_pattern(facet: Facet, text: String) -> Result<ValuePattern, String> {
         FacetValues::Category => _ = text.parse::<Category>().map_err(refused)?,
         FacetValues::Outcome => _ = text.parse::<Outcome>().map_err(refused)?,
         FacetValues::Action => return ValuePattern::of_action(&text).map_err(refused),
+        FacetValues::Address => return ValuePattern::of_address(&text).map_err(refused),
     }
     Ok(ValuePattern::Is(text))
 }

@@ -101,16 +101,23 @@ fn compare(
 ) {
     let expected = scanned(all, terms, bounds, splits);
     let range = bounds[0]..bounds[bounds.len() - 1];
-    let first = match range.is_empty() {
-        true => None,
-        false => full_scan(all, terms, &range, usize::MAX).last().copied(),
+    let mut ascending = match range.is_empty() {
+        true => Vec::new(),
+        false => full_scan(all, terms, &range, usize::MAX),
+    };
+    ascending.reverse();
+    let compare_oldest = |found: &mut dyn FnMut(usize) -> Result<Vec<i64>, Damaged>| {
+        for wanted in [0, 1, 7, 1_000, usize::MAX] {
+            let expected = &ascending[..wanted.min(ascending.len())];
+            assert_eq!(found(wanted).as_deref(), Ok(expected), "{wanted}");
+        }
     };
     let mut near = blocks.clone();
     assert_eq!(
         count(segments, terms, bounds, splits, &mut near).as_ref(),
         Ok(&expected)
     );
-    assert_eq!(oldest(segments, terms, &range, &mut near), Ok(first));
+    compare_oldest(&mut |wanted| oldest(segments, terms, &range, wanted, &mut near));
     compare_tokens(all, segments, terms, &range, &mut near);
     let mut far = Counting::<true>::of(blocks);
     for cache in [BlockCache::new(3_000), BlockCache::new(8 << 20)] {
@@ -119,7 +126,7 @@ fn compare(
             count(segments, terms, bounds, splits, &mut cached).as_ref(),
             Ok(&expected)
         );
-        assert_eq!(oldest(segments, terms, &range, &mut cached), Ok(first));
+        compare_oldest(&mut |wanted| oldest(segments, terms, &range, wanted, &mut cached));
         compare_tokens(all, segments, terms, &range, &mut cached);
     }
 }

@@ -8,7 +8,9 @@ mod reads;
 mod roots;
 mod verification;
 
-use audit_index::{BlockCache, Merge, Roots, Segment, Term, build_segment, due, due_at_rest, newest, verify};
+use audit_index::{
+    BlockCache, Merge, Roots, Segment, Term, build_segment, due, due_at_rest, newest, oldest, verify,
+};
 use memory::{Counting, Memory};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -113,6 +115,11 @@ proptest! {
         let found = newest(&segments, &terms, &range, wanted, &mut blocks);
         let expected = if range.is_empty() { Vec::new() } else { full_scan(&all, &terms, &range, wanted) };
         prop_assert_eq!(found.as_ref(), Ok(&expected));
+        let lowest = oldest(&segments, &terms, &range, wanted, &mut blocks);
+        let mut ascending = if range.is_empty() { Vec::new() } else { full_scan(&all, &terms, &range, usize::MAX) };
+        ascending.reverse();
+        ascending.truncate(wanted);
+        prop_assert_eq!(lowest, Ok(ascending));
         // A cache too small for all blocks does not change the result.
         let cache = BlockCache::new(3_000);
         for _ in 0..2 {

@@ -10,7 +10,7 @@ use crate::search::counting::{self, Counting, SplitRow, Tally, WantedTop};
 use crate::search::terms::{QueryTerms, Selected};
 use crate::search::tokens::{category_tokens, field_prefix};
 use audit_domain::{
-    Category, EventField, EventFilter, Facet, Facets, Interval, StoredEvent, TimeZone, Timestamp,
+    Category, EventField, EventFilter, EventOrder, Facet, Facets, Interval, StoredEvent, TimeZone, Timestamp,
     TooManyBuckets, TopField, ViewerTier,
 };
 use std::collections::HashMap;
@@ -242,6 +242,7 @@ pub(super) fn summarize<S: ScanSession>(
         terms: found.terms,
         start: query.filter.start,
         end: query.filter.end,
+        order: EventOrder::Descending,
     };
     let counting = query.counting();
     if found.inexact.is_none()

@@ -4,18 +4,18 @@
 use super::PostgresSession;
 use super::index::{self, RowKey, Snapshot, row_key};
 use super::schema::events;
-use super::statements::{FindEvents, FindNewest};
+use super::statements::{FindEvents, FindNewest, FindOldest};
 use crate::columns::{read_hash, read_id};
 use crate::database::session::Session;
 use crate::error::Result;
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::ids::LedgerId;
-use crate::search::Walk;
 use crate::search::counting::{Counting, Tally, TimedRow};
 use crate::search::tokens::category_tokens;
+use crate::search::{Remaining, Walk};
 use crate::statements::statement;
-use audit_domain::{EventId, Month, Position, StoredEvent, Timestamp, TooManyBuckets};
-use audit_index::Term;
+use audit_domain::{EventId, EventOrder, Month, Position, StoredEvent, Timestamp, TooManyBuckets};
+use audit_index::{RowId, Term};
 use diesel::PgConnection;
 use diesel::expression::{ValidGrouping, is_aggregate};
 use diesel::pg::Pg;
@@ -25,7 +25,7 @@ use diesel::sql_types::{BigInt, Bool};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A walk through candidates, newest first.
+/// A walk through candidates.
 pub(crate) enum Scan {
     /// Through all events of the ledger, by B-tree. Without a filter, or while the index cannot be used.
     All(WalkAll),
@@ -110,37 +110,61 @@ impl TimedRow for RowKey {
 /// A walk through the events of a ledger.
 pub(crate) struct WalkAll {
     ledger_id: i64,
-    /// Inclusive, in microseconds.
-    start: i64,
+    order: EventOrder,
+    /// The time at which it ends, inclusive, in microseconds.
+    last: i64,
     /// Exclusive: time and id of the last event read.
-    before: (i64, Vec<u8>),
+    passed: (i64, Vec<u8>),
 }
 
 impl WalkAll {
     fn open(candidates: &Candidates, after: Option<Position>) -> Self {
-        // Ids have 16 bytes, so 17 bytes of 255 follow every id of that time.
-        let end = candidates.end.map_or((i64::MAX, vec![0xFF; 17]), |end| {
-            (end.as_micros(), vec![0xFF; 17])
-        });
+        let start = candidates.start.map_or(i64::MIN, Timestamp::as_micros);
+        let end = candidates.end.map_or(i64::MAX, Timestamp::as_micros);
         let after = after.map(|after| (after.occurred_at.as_micros(), after.id.to_bytes().to_vec()));
+        let (last, passed) = match candidates.order {
+            EventOrder::Descending => {
+                // Ids have 16 bytes, so 17 bytes of 255 follow every id of that time.
+                let first = (end, vec![0xFF; 17]);
+                (start, after.into_iter().chain([first]).min())
+            }
+            EventOrder::Ascending => {
+                // No byte precedes every id.
+                let first = (start, Vec::new());
+                (end, after.into_iter().chain([first]).max())
+            }
+        };
         Self {
             ledger_id: candidates.ledger_id.0,
-            start: candidates.start.map_or(i64::MIN, Timestamp::as_micros),
-            before: after.map_or(end.clone(), |after| after.min(end)),
+            order: candidates.order,
+            last,
+            passed: passed.unwrap_or_default(),
         }
     }
 
     fn next(&mut self, connection: &mut PgConnection, wanted: usize) -> Result<Vec<StoredEvent>> {
-        let find = FindNewest {
-            ledger_id: self.ledger_id,
-            start: self.start,
-            before: self.before.0,
-            before_id: &self.before.1,
-            limit: i64::try_from(wanted).unwrap_or(i64::MAX),
+        let (ledger_id, limit) = (self.ledger_id, i64::try_from(wanted).unwrap_or(i64::MAX));
+        let (passed, passed_id) = (self.passed.0, self.passed.1.as_slice());
+        let found: Vec<Columns> = match self.order {
+            EventOrder::Descending => FindNewest {
+                ledger_id,
+                start: self.last,
+                before: passed,
+                before_id: passed_id,
+                limit,
+            }
+            .load(connection)?,
+            EventOrder::Ascending => FindOldest {
+                ledger_id,
+                end: self.last,
+                after: passed,
+                after_id: passed_id,
+                limit,
+            }
+            .load(connection)?,
         };
-        let found: Vec<Columns> = find.load(connection)?;
         if let Some((id, occurred_at, ..)) = found.last() {
-            self.before = (*occurred_at, id.clone());
+            self.passed = (*occurred_at, id.clone());
         }
         found.into_iter().map(read_columns).collect()
     }
@@ -167,10 +191,15 @@ impl WalkIndexed {
             terms,
             start,
             end,
+            order,
         } = candidates;
         let mut range = range_of(start, end);
         if let Some(after) = after {
-            range.end = range.end.min(row_key(after.occurred_at, after.id));
+            let after = row_key(after.occurred_at, after.id);
+            match order {
+                EventOrder::Descending => range.end = range.end.min(after),
+                EventOrder::Ascending => range.start = range.start.max(after.following()),
+            }
         }
         let Session { connection, memory } = session;
         let unindexed = &index.unindexed;
@@ -182,7 +211,10 @@ impl WalkIndexed {
         Ok(Self {
             ledger_id,
             terms,
-            walk: Walk { range, backlog },
+            walk: Walk {
+                remaining: Remaining { range, order },
+                backlog,
+            },
             index,
         })
     }
@@ -193,11 +225,11 @@ impl WalkIndexed {
         loop {
             let missing = wanted - found.len();
             let (ledger_id, terms, shared) = (self.ledger_id, &self.terms, &*memory.shared);
-            let newest = |range: &_| {
+            let indexed = |remaining: &_| {
                 let index = &mut self.index;
-                index.newest(connection, ledger_id, terms, range, missing, shared)
+                index.indexed(connection, ledger_id, terms, remaining, missing, shared)
             };
-            let rows = self.walk.next(missing, newest)?;
+            let rows = self.walk.next(missing, indexed)?;
             let is_end = rows.len() < missing;
             found.extend(events_at(connection, self.ledger_id, &rows)?);
             if is_end || found.len() == wanted {

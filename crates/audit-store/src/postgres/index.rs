@@ -19,7 +19,7 @@ use super::statements::FindSegments;
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::search::counting::{Counting, Indexed, Tally};
-use crate::search::{BACKLOG_EVENTS_MAX, FORMAT};
+use crate::search::{BACKLOG_EVENTS_MAX, FORMAT, Remaining};
 use audit_domain::{EventId, Month, Timestamp, TooManyBuckets};
 use audit_index::{BlockCache, Segment, Term};
 use backlog::{GroupId, Unindexed};
@@ -136,21 +136,21 @@ impl Snapshot {
         self.unindexed.iter().map(Unindexed::events).sum::<i64>() > SEARCHED_EVENTS_MAX
     }
 
-    /// The newest indexed rows within `range` that fulfil all `terms`, descending, `wanted` at most.
+    /// The next indexed rows that fulfil all `terms`, `wanted` at most.
     ///
     /// Segments may have been merged since the snapshot was read. The merged segment has all their rows.
-    pub(crate) fn newest(
+    pub(crate) fn indexed(
         &mut self,
         connection: &mut PgConnection,
         ledger_id: LedgerId,
         terms: &[Term],
-        range: &Range<RowKey>,
+        remaining: &Remaining<RowKey>,
         wanted: usize,
         shared: &Shared,
     ) -> Result<Vec<RowKey>> {
         loop {
             let mut blocks = shared.blocks.before(FoundBlocks(connection));
-            let found = audit_index::newest(&self.segments, terms, range, wanted, &mut blocks);
+            let found = remaining.indexed(&self.segments, terms, wanted, &mut blocks);
             let Err(StoreError::DamagedIndex(_)) = found else {
                 return found;
             };

@@ -257,6 +257,22 @@ impl Query for FindNewest<'_> {
 
 statement! {
     Pg;
+    /// Finds the oldest events of a ledger that are after a time and id, and not after a time: as [`FindNewest`].
+    FindOldest<'a> {
+        "SELECT id, occurred_at, content_hash, content_salt, redacted, body FROM events WHERE ledger_id = " ledger_id: i64 => BigInt,
+        " AND occurred_at <= " end: i64 => BigInt,
+        " AND (occurred_at, id) > (" after: i64 => BigInt,
+        ", " after_id: &'a [u8] => Binary,
+        ") ORDER BY occurred_at, id LIMIT " limit: i64 => BigInt,
+    } ""
+}
+
+impl Query for FindOldest<'_> {
+    type SqlType = (Binary, BigInt, Binary, Binary, Bool, Text);
+}
+
+statement! {
+    Pg;
     /// Finds events of a ledger, each looked up on its own as in [`FindKeys`]: id, time, content hash, its salt,
     /// whether redacted, and body. No event is in a month before that of its id, and most are in that month, which is looked up first.
     FindEvents<'a> {

@@ -234,7 +234,7 @@ impl<I: TimedRow> Indexed<'_, I> {
     /// The times of the oldest and the newest event.
     fn ends<B: Blocks<Error = StoreError>>(&self, blocks: &mut B) -> Result<Option<(Timestamp, Timestamp)>> {
         let rows = self.backlog.iter().map(|row| row.row);
-        let oldest = oldest(self.segments, self.terms, self.range, blocks)?;
+        let oldest = oldest(self.segments, self.terms, self.range, 1, blocks)?;
         let newest = audit_index::newest(self.segments, self.terms, self.range, 1, blocks)?;
         let oldest = rows.clone().chain(oldest).min();
         let newest = rows.chain(newest.first().copied()).max();

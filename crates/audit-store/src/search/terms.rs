@@ -3,13 +3,13 @@
 //! The terms select candidates. They may select too many, never too few: each candidate is checked against the filter
 //! itself. A prefix or glob of actions that has no token of its own expands to the ledger's actions that match it.
 
-use super::tokens::{Kind, any_of, searched, shares_its_token, token};
+use super::tokens::{Kind, any_of, network_prefixes, searched, shares_its_token, token};
 use crate::database::AnySession;
 use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::ledgers::actions_with_prefix;
 use audit_domain::{
-    ActionGlob, Category, Condition, EventFilter, Facet, SearchedText, ValuePattern, ViewerTier,
+    ActionGlob, Category, Condition, EventFilter, Facet, Network, SearchedText, ValuePattern, ViewerTier,
 };
 use audit_index::Term;
 
@@ -55,7 +55,7 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
         inexact: selects_too_many(query.filter).then_some("search"),
     };
     for (facet, condition) in &query.filter.conditions {
-        if !add_condition_terms(session, query.ledger_id, (*facet, condition), &mut found)? {
+        if !add_condition_terms(session, query, (*facet, condition), &mut found)? {
             return Ok(None);
         }
     }
@@ -92,7 +92,7 @@ fn visible_texts(tier: Option<&ViewerTier>) -> Vec<SearchedText> {
 /// behind an exclusion of the other.
 fn add_condition_terms(
     session: &mut AnySession,
-    ledger_id: LedgerId,
+    query: &Selected<'_>,
     (facet, condition): (Facet, &Condition),
     found: &mut QueryTerms,
 ) -> Result<bool> {
@@ -102,11 +102,28 @@ fn add_condition_terms(
     if condition.any_of.is_empty() {
         return Ok(true);
     }
+    let Selected { ledger_id, tier, .. } = *query;
+    let further = Kind::further(facet).filter(|_| tier.is_none_or(|tier| !tier.hides_further(facet)));
+    let kinds: Vec<Kind> = [Kind::Is(facet)].into_iter().chain(further).collect();
     let segments = |prefix: &str| token(Kind::ActionPrefix, ledger_id.0, prefix.as_bytes());
-    let mut tokens = Vec::new();
+    let (mut tokens, mut prefixes) = (Vec::new(), Vec::new());
     for pattern in &condition.any_of {
         match pattern {
-            ValuePattern::Is(value) => tokens.push(token(Kind::Is(facet), ledger_id.0, value.as_bytes())),
+            ValuePattern::Is(value) => {
+                let of_value = kinds
+                    .iter()
+                    .map(|kind| token(*kind, ledger_id.0, value.as_bytes()));
+                tokens.extend(of_value);
+            }
+            // What is in another network is found with it.
+            ValuePattern::Within(network) if !is_within_another(network, condition) => {
+                let of_network = network_prefixes(ledger_id.0, network);
+                match network.is_address() {
+                    true => tokens.extend(of_network),
+                    false => prefixes.extend(of_network),
+                }
+            }
+            ValuePattern::Within(_) => {}
             ValuePattern::ActionPrefix(prefix) if prefix.is_empty() => return Ok(true),
             ValuePattern::ActionPrefix(prefix) if prefix.ends_with('.') => tokens.push(segments(prefix)),
             ValuePattern::ActionPrefix(prefix) => match expand(session, ledger_id, prefix, |_| true)? {
@@ -125,11 +142,23 @@ fn add_condition_terms(
             },
         }
     }
-    if tokens.is_empty() {
+    if tokens.is_empty() && prefixes.is_empty() {
         return Ok(false);
     }
-    found.terms.push(Term::AnyOf(tokens));
+    found.terms.push(match prefixes.is_empty() {
+        true => Term::AnyOf(tokens),
+        // No other token begins with the token of a value or an address.
+        false => Term::Prefix(prefixes.into_iter().chain(tokens).collect()),
+    });
     Ok(true)
+}
+
+/// Whether a condition demands a wider network as well.
+fn is_within_another(network: &Network, condition: &Condition) -> bool {
+    condition.any_of.iter().any(|pattern| match pattern {
+        ValuePattern::Within(other) => other != network && other.includes(network),
+        ValuePattern::Is(_) | ValuePattern::ActionPrefix(_) => false,
+    })
 }
 
 /// Adds the terms of a tier, which restricts the events that its reader sees. Returns whether it shows any of them.

@@ -6,6 +6,7 @@
 //! ```text
 //! token of a ledger      = number of digits ('a' for 1), ledger in base 64
 //! token of a field value = token of the ledger, letter of the field, 64 bits of hash over letter, ledger and value in base 64
+//! token of an address    = token of the ledger, letter of the version, the address in hex, because queries search for networks
 //! token of a search word = token of the ledger, letter of the text, the key itself, because queries search for prefixes
 //! ```
 //!
@@ -14,13 +15,15 @@
 //! [`audit_domain::EventFilter::matches`] decides.
 
 use audit_domain::{
-    Category, Extent, Facet, Facets, FoldedText, Lookup, SearchWord, SearchedText, TopField, Word,
+    Category, Extent, Facet, Facets, FoldedText, Lookup, Network, SearchWord, SearchedText, TopField, Word,
+    read_address,
 };
 use audit_index::Term;
 use sha2::{Digest, Sha256};
+use std::net::IpAddr;
 
 /// Raise it when the tokens of an event change: an index with other tokens is then rebuilt.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
 
 /// The tokens of an event.
 #[derive(Clone, Debug)]
@@ -65,8 +68,10 @@ const WORD_CHARS_MAX: usize = 64;
 /// What a token stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A value of a facet.
+    /// A value of a facet, of targets that of the first.
     Is(Facet),
+    FurtherTargetId,
+    FurtherTargetType,
     ActionPrefix,
     IdempotencyKey,
     Word(SearchedText),
@@ -85,11 +90,29 @@ impl Kind {
             Self::Is(Facet::IpAddress) => 'i',
             Self::Is(Facet::SessionId) => 's',
             Self::Is(Facet::Outcome) => 'r',
+            Self::FurtherTargetId => 'O',
+            Self::FurtherTargetType => 'Q',
             Self::ActionPrefix => 'p',
             Self::IdempotencyKey => 'k',
             Self::Word(SearchedText::Action) => 'w',
             Self::Word(SearchedText::ActorName) => 'n',
             Self::Word(SearchedText::TargetName) => 'm',
+        }
+    }
+
+    /// The tokens of the facet's values beside the first. They are others, because a summary counts the tokens of the first.
+    pub(crate) const fn further(facet: Facet) -> Option<Self> {
+        match facet {
+            Facet::TargetId => Some(Self::FurtherTargetId),
+            Facet::TargetType => Some(Self::FurtherTargetType),
+            Facet::TenantId
+            | Facet::ActorId
+            | Facet::ActorType
+            | Facet::Action
+            | Facet::Category
+            | Facet::IpAddress
+            | Facet::SessionId
+            | Facet::Outcome => None,
         }
     }
 }
@@ -113,6 +136,32 @@ fn push_token(text: &mut String, kind: Kind, ledger_id: i64, value: &[u8]) {
     push_ledger_token(text, ledger_id);
     text.push(kind.letter());
     push_base64(text, bits, HASH_DIGITS);
+}
+
+/// The letter of the version, which no [`Kind`] has, and the hex digits of an address.
+fn digits_of(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => format!("4{:08x}", address.to_bits()),
+        IpAddr::V6(address) => format!("6{:032x}", address.to_bits()),
+    }
+}
+
+/// The prefixes of the tokens of a network's addresses, 8 at most, which no other tokens have. That of an address is its token.
+pub(crate) fn network_prefixes(ledger_id: i64, network: &Network) -> Vec<String> {
+    const DIGIT_BITS: usize = 4;
+    let digits = digits_of(network.first());
+    let bits = usize::from(network.prefix_bits());
+    let (whole, rest) = digits.split_at(1 + bits / DIGIT_BITS);
+    let prefix = ledger_token(ledger_id) + whole;
+    if bits.is_multiple_of(DIGIT_BITS) {
+        return vec![prefix];
+    }
+    // The other bits of the next digit are 0 in the first address.
+    let first = rest.chars().next().and_then(|digit| digit.to_digit(16));
+    let first = first.unwrap_or_default();
+    let end = first + (1 << (DIGIT_BITS - bits % DIGIT_BITS));
+    let next = (first..end).filter_map(|digit| char::from_digit(digit, 16));
+    next.map(|digit| format!("{prefix}{digit}")).collect()
 }
 
 /// The token of every event of a ledger.
@@ -201,16 +250,28 @@ fn push_base64(text: &mut String, number: u64, digits: u32) {
 
 /// Appends the tokens of an event's field values and search words, separated by spaces.
 pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Facets<'_>) {
-    let values = Facet::ALL.iter();
+    let address = facets.get(Facet::IpAddress).and_then(read_address);
+    let is_hashed = |facet: &&Facet| address.is_none() || **facet != Facet::IpAddress;
+    let values = Facet::ALL.iter().filter(is_hashed);
     let values = values.filter_map(|facet| Some((Kind::Is(*facet), facets.get(*facet)?.as_bytes())));
+    let further = Facet::ALL
+        .iter()
+        .filter_map(|facet| Some((Kind::further(*facet)?, *facet)));
+    let further =
+        further.flat_map(|(kind, facet)| facets.further(facet).map(move |value| (kind, value.as_bytes())));
     let action = facets.get(Facet::Action).unwrap_or_default();
     let segments = action.match_indices('.');
     let segments = segments.map(|(dot, _)| (Kind::ActionPrefix, &action.as_bytes()[..=dot]));
-    for (kind, value) in values.chain(segments) {
+    for (kind, value) in values.chain(further).chain(segments) {
         if !text.is_empty() {
             text.push(' ');
         }
         push_token(text, kind, ledger_id, value);
+    }
+    if let Some(address) = address {
+        text.push(' ');
+        push_ledger_token(text, ledger_id);
+        text.push_str(&digits_of(address));
     }
     for searched in SearchedText::ALL {
         let folded = facets.searched_text(*searched).map(FoldedText::new);
@@ -295,6 +356,29 @@ mod tests {
         assert!(tokens.contains(&token(Kind::ActionPrefix, 37, b"user.role.").as_str()));
     }
 
+    #[test]
+    fn a_network_is_prefixes_of_the_tokens_of_its_addresses() {
+        for (network, prefixes) in [
+            ("203.0.113.7", &["a_4cb007107"][..]),
+            ("203.0.113.0/24", &["a_4cb0071"]),
+            ("203.0.112.0/23", &["a_4cb0070", "a_4cb0071"]),
+            ("10.0.0.0/7", &["a_40a", "a_40b"]),
+            (
+                "128.0.0.0/1",
+                &["a_48", "a_49", "a_4a", "a_4b", "a_4c", "a_4d", "a_4e", "a_4f"],
+            ),
+            ("0.0.0.0/0", &["a_4"]),
+            ("2001:db8::/32", &["a_620010db8"]),
+            ("::1", &["a_600000000000000000000000000000001"]),
+            ("::/0", &["a_6"]),
+        ] {
+            let found = network_prefixes(37, &network.parse().unwrap());
+            assert_eq!(found, prefixes, "{network}");
+        }
+        let facets = Facets::default().with(Facet::IpAddress, "::ffff:203.0.113.7");
+        assert_eq!(Tokens::of(37, &facets, None).facets().trim(), "a_4cb007107");
+    }
+
     /// The tokens and their version in one assertion: a change of tokens must raise the version, so that stored indexes are
     /// rebuilt.
     #[test]
@@ -314,10 +398,10 @@ mod tests {
         }
         let mut tokens = String::new();
         push_facet_tokens(&mut tokens, 37, &full);
-        let version_6 = "a_t49ZiCBTYwuu a_aAs2mo7fTnq7 a_b8G15stPjCS4 a_x8Fqrg-wbasZ a_c3BnVPzOKC1p a_o04HOK49r4Nm \
+        let version_7 = "a_t49ZiCBTYwuu a_aAs2mo7fTnq7 a_b8G15stPjCS4 a_x8Fqrg-wbasZ a_c3BnVPzOKC1p a_o04HOK49r4Nm \
             a_q770Z7ksipM9 a_i7XVROpvumAw a_s0OgZCq6Cs41 a_r4aQBwYiqKXb a_p2ORmGklw6bE a_wa a_wb a_nn a_n中太 \
             a_n太郎 a_n田中 a_n郎 a_mm";
-        assert_eq!((VERSION, tokens.as_str()), (6, version_6));
+        assert_eq!((VERSION, tokens.as_str()), (7, version_7));
     }
 
     #[test]

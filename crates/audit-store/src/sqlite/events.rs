@@ -14,11 +14,11 @@ use crate::error::Result;
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::ids::LedgerId;
 use crate::schema::ledgers;
-use crate::search::Walk;
 use crate::search::counting::{Counting, Tally, TimedRow};
 use crate::search::tokens::ledger_token;
-use audit_domain::{EventId, Position, StoredEvent, Timestamp, TooManyBuckets};
-use audit_index::Term;
+use crate::search::{Remaining, Walk};
+use audit_domain::{EventId, EventOrder, Position, StoredEvent, Timestamp, TooManyBuckets};
+use audit_index::{RowId, Term};
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
 use std::ops::Range;
@@ -29,7 +29,7 @@ const WALKED_CHUNKS_MAX: usize = 4;
 /// Rows of all ledgers that one statement reads where a rebuild of the index has not been.
 const UNREACHED_ROWS: usize = 1_000;
 
-/// A walk through candidates, newest first.
+/// A walk through candidates.
 #[derive(Debug)]
 pub(crate) struct Scan {
     ledger_id: LedgerId,
@@ -38,8 +38,9 @@ pub(crate) struct Scan {
     /// Whether it reads the rows themselves instead of the index.
     walks_rows: bool,
     walk: Walk<i64>,
-    /// The older candidates that a rebuild of the index has not reached, read after those of the walk.
-    unreached: Range<i64>,
+    /// The older candidates that a rebuild of the index has not reached. Newest first they are read after those of the walk, oldest
+    /// first before them.
+    unreached: Remaining<i64>,
 }
 
 impl ScanSession for SqliteSession {
@@ -51,6 +52,7 @@ impl ScanSession for SqliteSession {
             mut terms,
             start,
             end,
+            order,
         } = candidates;
         let Session { connection, memory } = self;
         let shared = &*memory.shared;
@@ -66,8 +68,14 @@ impl ScanSession for SqliteSession {
                 Some(entry) => position_of(connection, entry)?,
                 None => None,
             };
-            let position = position.unwrap_or(first_position(after.occurred_at.as_millis()));
-            range.end = range.end.min(position);
+            let first = first_position(after.occurred_at.as_millis());
+            match order {
+                EventOrder::Descending => range.end = range.end.min(position.unwrap_or(first)),
+                EventOrder::Ascending => {
+                    let next = position.map_or(position_after(first), RowId::following);
+                    range.start = range.start.max(next);
+                }
+            }
         }
         // Before the index is read: a rebuild only reaches older events in between.
         let reached = rebuild::known_reached(connection, shared)?;
@@ -79,8 +87,14 @@ impl ScanSession for SqliteSession {
             ledger_id,
             terms,
             walks_rows,
-            walk: Walk { range, backlog },
-            unreached,
+            walk: Walk {
+                remaining: Remaining { range, order },
+                backlog,
+            },
+            unreached: Remaining {
+                range: unreached,
+                order,
+            },
         })
     }
 
@@ -111,13 +125,18 @@ impl ScanSession for SqliteSession {
 
     fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {
         let (connection, shared) = (&mut self.connection, &*self.memory.shared);
-        let mut found = match scan.walks_rows {
-            true => scan.read_rows(connection, shared, wanted)?,
-            false => scan.read_index(connection, shared, wanted)?,
-        };
-        if found.len() < wanted {
+        let mut found = Vec::new();
+        if scan.unreached.order == EventOrder::Ascending {
             scan.read_unreached(connection, wanted, &mut found)?;
         }
+        let missing = wanted - found.len();
+        if missing > 0 {
+            found.extend(match scan.walks_rows {
+                true => scan.read_rows(connection, shared, missing)?,
+                false => scan.read_index(connection, shared, missing)?,
+            });
+        }
+        scan.read_unreached(connection, wanted, &mut found)?;
         Ok(found)
     }
 }
@@ -166,8 +185,8 @@ impl Scan {
         let mut found = Vec::with_capacity(wanted);
         loop {
             let missing = wanted - found.len();
-            let newest = |range: &_| index::newest(connection, &self.terms, range, missing, shared);
-            let positions = self.walk.next(missing, newest)?;
+            let indexed = |remaining: &_| index::indexed(connection, &self.terms, remaining, missing, shared);
+            let positions = self.walk.next(missing, indexed)?;
             let is_end = positions.len() < missing;
             for position in positions {
                 // The index may be newer than this transaction's view of the events.
@@ -193,8 +212,8 @@ impl Scan {
         let mut found = Vec::with_capacity(wanted);
         for _ in 0..WALKED_CHUNKS_MAX {
             let missing = wanted - found.len();
-            let (events, is_end) =
-                read_times(connection, self.ledger_id, &mut self.walk.range, missing, missing)?;
+            let remaining = &mut self.walk.remaining;
+            let (events, is_end) = read_times(connection, self.ledger_id, remaining, missing, missing)?;
             found.extend(events);
             if is_end || found.len() == wanted {
                 return Ok(found);
@@ -212,7 +231,7 @@ impl Scan {
         wanted: usize,
         found: &mut Vec<StoredEvent>,
     ) -> Result<()> {
-        while found.len() < wanted && !self.unreached.is_empty() {
+        while found.len() < wanted && !self.unreached.range.is_empty() {
             let missing = wanted - found.len();
             let (events, _) = read_times(
                 connection,
@@ -227,25 +246,33 @@ impl Scan {
     }
 }
 
-/// The ledger's events among the next events of all ledgers within a range, which shrinks by what was read: `rows_max` of all and
-/// `wanted` of the ledger, at most. Also returns whether the range is at its end.
+/// The ledger's events among the next events of all ledgers, which then no longer remain: `rows_max` of all and `wanted` of the
+/// ledger, at most. Also returns whether none remains.
 fn read_times(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
-    range: &mut Range<i64>,
+    remaining: &mut Remaining<i64>,
     rows_max: usize,
     wanted: usize,
 ) -> Result<(Vec<StoredEvent>, bool)> {
-    let times = event_times::table
-        .filter(event_times::position.ge(range.start))
-        .filter(event_times::position.lt(range.end))
-        .order(event_times::position.desc())
-        .load_iter::<(i64, i64), DefaultLoadingMode>(connection)?;
+    let within = event_times::table
+        .filter(event_times::position.ge(remaining.range.start))
+        .filter(event_times::position.lt(remaining.range.end));
+    let times: Box<dyn Iterator<Item = QueryResult<(i64, i64)>>> = match remaining.order {
+        EventOrder::Descending => {
+            let newest_first = within.order(event_times::position.desc());
+            Box::new(newest_first.load_iter::<(i64, i64), DefaultLoadingMode>(connection)?)
+        }
+        EventOrder::Ascending => {
+            let oldest_first = within.order(event_times::position.asc());
+            Box::new(oldest_first.load_iter::<(i64, i64), DefaultLoadingMode>(connection)?)
+        }
+    };
     let (mut rows, mut own) = (0, Vec::new());
     for time in times.take(rows_max) {
         let (position, entry) = time?;
         rows += 1;
-        range.end = position;
+        remaining.pass(position);
         if ledger_and_seq(entry).0 == ledger_id {
             own.push(entry);
         }
@@ -255,7 +282,7 @@ fn read_times(
     }
     let is_end = rows < rows_max && own.len() < wanted;
     if is_end {
-        range.end = range.start;
+        remaining.end();
     }
     let event = |entry: i64| {
         let row = events::table.find(entry).select(COLUMNS);

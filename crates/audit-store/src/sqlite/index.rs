@@ -22,9 +22,9 @@ use super::rows::{key_hash, stored_event};
 use super::schema::{event_backlog, indexed};
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
-use crate::search::FORMAT;
 use crate::search::counting::{Counting, Indexed, Tally};
 use crate::search::tokens::{Tokens, push_identity_tokens};
+use crate::search::{FORMAT, Remaining};
 use audit_domain::TooManyBuckets;
 use audit_index::Term;
 use diesel::connection::SimpleConnection;
@@ -128,18 +128,18 @@ fn is_usable(index: &mut SqliteConnection, database: &mut SqliteConnection) -> R
     Ok(select(exists(of_mark)).get_result(database)?)
 }
 
-/// The newest indexed positions within `range` that fulfil all `terms`, descending, `wanted` at most.
-pub(crate) fn newest(
+/// The next indexed positions that fulfil all `terms`, `wanted` at most.
+pub(crate) fn indexed(
     connection: &mut SqliteConnection,
     terms: &[Term],
-    range: &Range<i64>,
+    remaining: &Remaining<i64>,
     wanted: usize,
     shared: &Shared,
 ) -> Result<Vec<i64>> {
     in_snapshot(connection, |connection| {
         let segments = SegmentBlocks(connection).segments()?;
         let mut blocks = shared.blocks.before(SegmentBlocks(connection));
-        audit_index::newest(&segments, terms, range, wanted, &mut blocks)
+        remaining.indexed(&segments, terms, wanted, &mut blocks)
     })
 }
 

@@ -2,8 +2,8 @@
 
 use crate::{NOW, append, create_project, open, prepare};
 use audit_domain::{
-    ActorType, Category, Condition, EventFilter, Facet, Outcome, PageLimit, Search, StoredEvent, Timestamp,
-    ValuePattern, ViewerTier,
+    ActorType, Category, Condition, EventFilter, EventOrder, Facet, Outcome, PageLimit, Search, StoredEvent,
+    Timestamp, ValuePattern, ViewerTier,
 };
 use audit_store::{Destination, EventQuery, Store};
 use proptest::prelude::*;
@@ -27,6 +27,26 @@ const NAMES: [&str; 7] = [
     "ภาษาไทย 김철수",
 ];
 
+const ADDRESSES: [&str; 7] = [
+    "192.0.2.1",
+    "192.0.2.131",
+    "::ffff:192.0.2.1",
+    "192.0.3.7",
+    "2001:DB8::1",
+    "2001:db8:0:1::2",
+    "not an address",
+];
+const NETWORKS: [&str; 8] = [
+    "192.0.2.1",
+    "192.0.2.128/25",
+    "192.0.2.0/23",
+    "0.0.0.0/0",
+    "2001:db8::1",
+    "2001:db8::/62",
+    "not an address",
+    "198.51.100.0/24",
+];
+
 pub(crate) fn any_event() -> impl Strategy<Value = Value> {
     let ids = (0..3_u8, 0..3_u8, 0..3_u8, 0..ACTIONS.len(), 0..NAMES.len());
     (ids, 0..6_usize, proptest::bool::ANY, 0..4_i64).prop_map(|((tenant, actor, target, action, name), category, has_target, age)| {
@@ -38,7 +58,10 @@ pub(crate) fn any_event() -> impl Strategy<Value = Value> {
         });
         if has_target {
             event["target"] = json!({"id": format!("o{target}"), "type": format!("k{target}"), "name": NAMES[usize::from(target)]});
-            event["context"] = json!({"ip_address": format!("192.0.2.{actor}"), "session_id": format!("s{tenant}")});
+            let address = ADDRESSES[(usize::from(actor) + name) % ADDRESSES.len()];
+            event["context"] = json!({"ip_address": address, "session_id": format!("s{tenant}")});
+            let further = (0..usize::from(tenant)).map(|more| json!({"id": format!("o{more}"), "type": format!("k{}", name % 3)}));
+            event["targets"] = std::iter::once(event["target"].clone()).chain(further).collect();
         }
         event
     })
@@ -70,7 +93,7 @@ pub(crate) fn any_filter() -> impl Strategy<Value = EventFilter> {
             .prop_map(|text| Some(Search::parse(text).expect("a valid search")))
     ];
     // Of every facet: numbers of values, some of which events have, that are demanded and excluded.
-    let numbers = |count| proptest::collection::btree_set(0..6_usize, count);
+    let numbers = |count| proptest::collection::btree_set(0..8_usize, count);
     let values = proptest::collection::vec(
         proptest::option::of((numbers(0..3), numbers(0..2))),
         Facet::ALL.len(),
@@ -109,7 +132,9 @@ fn value(facet: Facet, number: usize) -> ValuePattern {
         Facet::Category => Category::ALL[number % Category::ALL.len()].to_string(),
         Facet::TargetId => format!("o{number}"),
         Facet::TargetType => format!("k{number}"),
-        Facet::IpAddress => format!("192.0.2.{number}"),
+        Facet::IpAddress => {
+            return ValuePattern::of_address(NETWORKS[number]).expect("an address or a network");
+        }
         Facet::SessionId => format!("s{number}"),
         Facet::Outcome => Outcome::ALL[number % Outcome::ALL.len()].to_string(),
     })
@@ -136,12 +161,24 @@ pub(crate) fn pages(
     tier: Option<&ViewerTier>,
     limit: usize,
 ) -> Vec<StoredEvent> {
+    pages_in(EventOrder::Descending, store, to, filter, tier, limit)
+}
+
+fn pages_in(
+    order: EventOrder,
+    store: &Store,
+    to: &Destination,
+    filter: &EventFilter,
+    tier: Option<&ViewerTier>,
+    limit: usize,
+) -> Vec<StoredEvent> {
     let (mut all, mut after) = (Vec::<StoredEvent>::new(), None);
     loop {
         let query = EventQuery {
             ledger_id: to.ledger_id,
             filter: filter.clone(),
             tier: tier.cloned(),
+            order,
             after,
             limit: PageLimit::new(limit).expect("a valid limit"),
         };
@@ -177,6 +214,17 @@ pub(crate) fn expected(
     everything.iter().filter(wanted).cloned().collect()
 }
 
+/// A tier that shows a target and hides those after it.
+fn without_further_targets() -> ViewerTier {
+    ViewerTier {
+        name: "first-target".parse().expect("a valid name"),
+        categories: None,
+        actions: None,
+        hidden_fields: vec!["targets".parse().expect("a field that can be hidden")],
+        routes: None,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
@@ -210,8 +258,12 @@ proptest! {
         prop_assert!(everything.is_sorted_by(|a, b| position(a) > position(b)), "newest first");
         for (filter, one, two) in filters {
             let filter = thinned(filter, one & two);
-            prop_assert_eq!(pages(&store, &to, &filter, None, limit), expected(&everything, &filter, None), "{:?}", filter);
-            for tier in ViewerTier::initial() {
+            let mut wanted = expected(&everything, &filter, None);
+            prop_assert_eq!(&pages(&store, &to, &filter, None, limit), &wanted, "{:?}", filter);
+            wanted.reverse();
+            let ascending = pages_in(EventOrder::Ascending, &store, &to, &filter, None, limit);
+            prop_assert_eq!(ascending, wanted, "{:?}", filter);
+            for tier in ViewerTier::initial().into_iter().chain([without_further_targets()]) {
                 let found = pages(&store, &to, &filter, Some(&tier), limit);
                 prop_assert_eq!(found, expected(&everything, &filter, Some(&tier)), "{:?} {:?}", tier, filter);
             }

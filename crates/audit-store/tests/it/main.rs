@@ -27,8 +27,8 @@ mod structure;
 mod summaries;
 
 use audit_domain::{
-    Clock, ContentSalt, Environment, Event, EventFilter, EventId, OrganizationId, PageLimit, Plan, ProjectId,
-    Record, Stamp, Timestamp,
+    Clock, ContentSalt, Environment, Event, EventFilter, EventId, EventOrder, OrganizationId, PageLimit,
+    Plan, ProjectId, Record, Stamp, Timestamp,
 };
 use audit_ledger::HeadKey;
 use audit_store::{
@@ -145,6 +145,7 @@ pub(crate) fn count(store: &Store, to: &Destination, filter: EventFilter) -> usi
         ledger_id: to.ledger_id,
         filter,
         tier: None,
+        order: EventOrder::Descending,
         after: None,
         limit: PageLimit::new(200).expect("a valid limit"),
     };

@@ -5,7 +5,7 @@ use crate::numbered::{
     assert_repeated, numbered_batch, numbered_event, of_tenant, open_without_indexing, store_twenty,
 };
 use crate::{NOW, append, count, create_project, destination, open, prepare};
-use audit_domain::{EventFilter, EventId, PageLimit, ProjectId, Timestamp};
+use audit_domain::{EventFilter, EventId, EventOrder, PageLimit, ProjectId, Timestamp};
 use audit_store::{Appended, Destination, EventQuery, Store};
 use serde_json::json;
 use std::path::Path;
@@ -19,14 +19,24 @@ pub(crate) fn remove_index(folder: &Path) {
     }
 }
 
-/// The ids of all events, in pages of three.
+/// The ids of all events, newest first. Oldest first they are the same.
 fn paged(store: &Store, to: &Destination, filter: &EventFilter) -> Vec<EventId> {
+    let [newest_first, mut oldest_first] =
+        [EventOrder::Descending, EventOrder::Ascending].map(|order| paged_in(order, store, to, filter));
+    oldest_first.reverse();
+    assert_eq!(oldest_first, newest_first);
+    newest_first
+}
+
+/// The ids of all events, in pages of three.
+fn paged_in(order: EventOrder, store: &Store, to: &Destination, filter: &EventFilter) -> Vec<EventId> {
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let query = EventQuery {
             ledger_id: to.ledger_id,
             filter: filter.clone(),
             tier: None,
+            order,
             after,
             limit: PageLimit::new(3).expect("a valid limit"),
         };

@@ -1,7 +1,7 @@
 //! Queries on a standby. The database stands for its own standby, which is always as far as it is.
 
 use crate::{NOW, append, create_project, open_at, prepare};
-use audit_domain::{EventFilter, PageLimit};
+use audit_domain::{EventFilter, EventOrder, PageLimit};
 use audit_store::{EventQuery, LogEnd, Store, StoreError};
 use audit_tests::{Database, DatabaseKind};
 use serde_json::json;
@@ -22,6 +22,7 @@ fn a_standby_that_is_further_than_the_request_serves_it() {
         ledger_id: to.ledger_id,
         filter: EventFilter::default(),
         tier: None,
+        order: EventOrder::Descending,
         after: None,
         limit: PageLimit::new(200).expect("a valid limit"),
     };

@@ -1,3 +1,4 @@
+mod addresses;
 mod bad_json;
 mod batches;
 mod by_ids;

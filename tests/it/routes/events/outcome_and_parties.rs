@@ -34,6 +34,8 @@ on_both_databases! {
     a_rule_for_a_field_redacts_its_twins,
     what_is_claimed_is_redacted_in_the_same_way,
     outcomes_are_filtered_like_every_facet,
+    every_target_is_filtered_by,
+    a_target_that_a_tier_hides_is_not_filtered_by,
 }
 
 fn the_target_is_the_first_of_the_targets(database: DatabaseKind) {
@@ -42,7 +44,7 @@ fn the_target_is_the_first_of_the_targets(database: DatabaseKind) {
     assert_eq!(read["targets"], full()["targets"]);
     assert_eq!(read["target"], read["targets"][0]);
     let found = |id: &str| project.find_ids(&[("target_id", id)]).len();
-    assert_eq!((found("doc-1"), found("doc-2")), (1, 0));
+    assert_eq!((found("doc-1"), found("doc-2"), found("doc-3")), (1, 1, 0));
     let without = project.event(&project.store(event_with(json!({"targets": []}))));
     assert_eq!((without.get("target"), without.get("targets")), (None, None));
 }
@@ -179,6 +181,99 @@ fn what_is_claimed_is_redacted_in_the_same_way(database: DatabaseKind) {
     let event = organization.project().event(&id);
     assert_redacted(&event);
     assert_eq!(event["outcome"], "denied");
+}
+
+/// Events on these targets, each an id and a type. Returns their ids.
+fn on_targets(project: &Client, of_events: &[&[(&str, &str)]]) -> Vec<String> {
+    let targets = |targets: &[(&str, &str)]| -> Value {
+        let one = |(id, kind): &(&str, &str)| json!({"id": id, "type": kind});
+        targets.iter().map(one).collect()
+    };
+    let events = of_events
+        .iter()
+        .map(|one| event_with(json!({"targets": targets(one)})));
+    project.store_all(events.collect())
+}
+
+/// The ids that the list finds, in order. The feed, the export and the summary find the same.
+fn found_everywhere(client: &Client, filter: &[(&str, &str)]) -> Vec<String> {
+    let sorted = |events: &[Value]| {
+        let mut ids: Vec<String> = events
+            .iter()
+            .map(|event| event["id"].as_str().expect("an id").to_owned())
+            .collect();
+        ids.sort();
+        ids
+    };
+    let found = sorted(&client.find(filter));
+    let feed = client
+        .get("/events/feed")
+        .queries(filter)
+        .send()
+        .expect_status(200);
+    assert_eq!(sorted(&feed.list("events")), found, "{filter:?}");
+    let summary = client
+        .get("/events/summary")
+        .queries(filter)
+        .send()
+        .expect_status(200);
+    assert_eq!(summary["total"], found.len(), "{filter:?}");
+    let export = client.get("/events/export").queries(filter).send_raw();
+    let lines = String::from_utf8(export.bytes).expect("an export in UTF-8");
+    assert_eq!(lines.lines().count(), found.len(), "{filter:?}");
+    found
+}
+
+fn every_target_is_filtered_by(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let stored = on_targets(
+        &project,
+        &[
+            &[
+                ("user-1", "user"),
+                ("team-1", "team"),
+                ("jane@example.com", "user"),
+            ],
+            &[("team-1", "team"), ("user-2", "user")],
+            &[("user-2", "user")],
+            &[],
+        ],
+    );
+    let own = ("tenant_id", "tenant-1");
+    for (filter, expected) in [
+        (&[("target_id", "team-1")][..], &[0, 1][..]),
+        (&[("target_id", "user-2")], &[1, 2]),
+        (&[("target_id", "jane@example.com")], &[0]),
+        (&[("target_type", "team")], &[0, 1]),
+        (&[("target_id", "user-2"), ("target_type", "team")], &[1]),
+        (&[("not_target_id", "team-1"), own], &[2, 3]),
+        (&[("not_target_type", "user"), own], &[3]),
+        (&[("target_type", "team"), ("not_target_id", "user-2")], &[0]),
+    ] {
+        let mut expected: Vec<String> = expected.iter().map(|number| stored[*number].clone()).collect();
+        expected.sort();
+        assert_eq!(found_everywhere(&project, filter), expected, "{filter:?}");
+    }
+    let summary = project.get("/events/summary").query("target_type", "team").send();
+    let summary = summary.expect_status(200);
+    let mut types = summary["top"]["target_type"].as_array().expect("values").clone();
+    types.sort_by_key(|one| one["value"].to_string());
+    let of_first_targets = json!([{"value": "team", "count": 1}, {"value": "user", "count": 1}]);
+    assert_eq!(json!(types), of_first_targets);
+}
+
+fn a_target_that_a_tier_hides_is_not_filtered_by(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let stored = on_targets(&organization.project(), &[&[("doc-1", "doc"), ("doc-2", "note")]]);
+    let viewer = viewer_without(&organization, &["targets.*.id"]);
+    assert_eq!(found_everywhere(&viewer, &[("target_id", "doc-1")]), stored);
+    assert_eq!(found_everywhere(&viewer, &[("target_type", "note")]), stored);
+    assert_eq!(
+        found_everywhere(&viewer, &[("target_id", "doc-2")]),
+        Vec::<String>::new()
+    );
+    // It must not learn by exclusion either.
+    assert_eq!(found_everywhere(&viewer, &[("not_target_id", "doc-2")]), stored);
 }
 
 fn outcomes_are_filtered_like_every_facet(database: DatabaseKind) {

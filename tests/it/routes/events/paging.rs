@@ -55,6 +55,7 @@ on_both_databases! {
     the_pages_together_are_everything_exactly_once_in_order,
     pages_of_a_filtered_query_stay_filtered,
     events_that_arrive_meanwhile_move_nothing,
+    pages_are_read_oldest_first_as_well,
     the_page_size_may_change_on_the_way,
     a_cursor_is_bound_to_its_filters,
     a_changed_cursor_is_refused,
@@ -133,6 +134,48 @@ fn events_that_arrive_meanwhile_move_nothing(database: DatabaseKind) {
     );
     let of_the_first_moment: Vec<_> = seen.into_iter().filter(|id| existing.contains(id)).collect();
     assert_eq!(of_the_first_moment, existing, "nothing is skipped");
+}
+
+fn pages_are_read_oldest_first_as_well(database: DatabaseKind) {
+    let project = project_with_events(database);
+    let queries: [&[(&str, &str)]; 5] = [
+        &[],
+        &[("actor_id", "actor-1")],
+        &[("search", "pers*"), ("not_actor_id", "actor-0")],
+        &[("start_date", "2026-01-15T10:30:01Z")],
+        &[("end_date", "2026-01-15T10:30:01Z"), ("category", "mutation")],
+    ];
+    for query in queries {
+        let mut all = project.find_ids(&[query, &[("limit", "200")]].concat());
+        assert_eq!(
+            project.find_ids(&[query, &[("order", "desc"), ("limit", "200")]].concat()),
+            all
+        );
+        all.reverse();
+        for limit in ["1", "3", "200"] {
+            let pages = project.pages(&[query, &[("order", "asc"), ("limit", limit)]].concat());
+            assert_eq!(ids(&pages), all, "{query:?}, limit {limit}");
+        }
+    }
+    let (_, cursor) = first_page(&project, &[("order", "asc"), ("limit", "3")]);
+    for order in [&[][..], &[("order", "desc")]] {
+        let request = project.get("/events").queries(order).query("cursor", &cursor);
+        request.send().expect_invalid(&["cursor"]);
+    }
+    for path in ["/events/feed", "/events/export", "/events/summary"] {
+        project
+            .get(path)
+            .query("order", "asc")
+            .send()
+            .expect_invalid(&["order"]);
+    }
+    for order in ["oldest", "ASC", ""] {
+        project
+            .get("/events")
+            .query("order", order)
+            .send()
+            .expect_invalid(&["order"]);
+    }
 }
 
 fn the_page_size_may_change_on_the_way(database: DatabaseKind) {

@@ -81,13 +81,15 @@ class AsyncEvents:
         search: Optional[str] = None,
         search_mode: Optional[Literal["words", "prefix"]] = None,
         id: Optional[OneOrMore[str]] = None,
+        order: Optional[Literal["desc", "asc"]] = None,
         limit: Optional[int] = None,
     ) -> AsyncIterator[Event]:
-        """All events that match every given filter, newest first, page by page. ``limit`` is the size of a page (1 to 200).
+        """All events that match every given filter, page by page. ``limit`` is the size of a page (1 to 200).
 
-        Several values of a field are alternatives: ``actor_id=["user_1", "user_2"]``. ``not_…`` excludes:
-        ``not_tenant_id="audit-server"`` leaves out the service's own events. ``id``, of up to 100 events, finds those that
-        exist, in the order of their ids, descending.
+        Newest first, with ``order="asc"`` oldest first. Several values of a field are alternatives:
+        ``actor_id=["user_1", "user_2"]``. ``not_…`` excludes: ``not_tenant_id="audit-server"`` leaves out the service's own
+        events. ``ip_address`` can be a network: ``ip_address="203.0.113.0/24"``. ``id``, of up to 100 events, finds those
+        that exist, by id.
         """
         params: Params = {
             "tenant_id": tenant_id,
@@ -115,6 +117,7 @@ class AsyncEvents:
             "search": search,
             "search_mode": search_mode,
             "id": id,
+            "order": order,
             "limit": limit,
         }
         cursor: Optional[str] = None
@@ -145,7 +148,7 @@ class AsyncEvents:
         """How many events match, by time, and the most frequent values of the newest ones.
 
         Buckets are the hours, days, weeks and months of ``time_zone``, such as ``Europe/Berlin``; by default of UTC. Filters are
-        those of :meth:`query`, except ``id`` and ``limit``.
+        those of :meth:`query`, except ``id``, ``order`` and ``limit``.
         """
         params: Params = {**filters, "interval": interval, "split": split, "time_zone": time_zone}
         request = call("GET", "/events/summary", params, in_environment=True)
@@ -163,7 +166,7 @@ class AsyncEvents:
 
         What is followed goes on after an outage, with growing pauses of up to 30 s; with ``follow=False`` it is an error.
         Store ``page["cursor"]`` after the events of the page are safe, and continue from it with ``after``. A page can be
-        empty. Filters are those of :meth:`query`, except ``search``, ``id`` and the dates.
+        empty. Filters are those of :meth:`query`, except ``search``, ``id``, ``order`` and the dates.
         """
         while True:
             params = {**filters, "after": after, "wait": wait if follow else 0}

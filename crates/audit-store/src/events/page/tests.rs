@@ -3,7 +3,8 @@ use crate::events::{Candidates, ScanSession};
 use crate::ids::LedgerId;
 use crate::search::counting::{Counting, Tally};
 use audit_domain::{
-    ContentHash, ContentSalt, EventFilter, EventId, Facet, PageLimit, Position, Timestamp, TooManyBuckets,
+    ContentHash, ContentSalt, EventFilter, EventId, EventOrder, Facet, PageLimit, Position, Timestamp,
+    TooManyBuckets,
 };
 
 /// Events of these sizes, newest first.
@@ -31,6 +32,7 @@ impl Events {
             ledger_id: LedgerId(1),
             filter,
             tier: None,
+            order: EventOrder::Descending,
             after: None,
             limit: PageLimit::new(limit).unwrap(),
         };

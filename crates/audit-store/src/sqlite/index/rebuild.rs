@@ -171,8 +171,7 @@ mod tests {
     use crate::sqlite::Database;
     use crate::sqlite::connection::{Purpose, connect};
     use crate::sqlite::entry::entry;
-    use crate::sqlite::index::{self, newest};
-    use audit_index::Term;
+    use crate::sqlite::index::{self, positions_of};
     use std::path::Path;
 
     const LEDGER: LedgerId = LedgerId(1);
@@ -216,15 +215,9 @@ mod tests {
     }
 
     fn indexed_seqs(database: &mut SqliteConnection) -> Vec<i64> {
-        let terms = [Term::is(ledger_token(LEDGER.0))];
-        let found = newest(
-            database,
-            &terms,
-            &(i64::MIN..i64::MAX),
-            usize::MAX,
-            &Shared::default(),
-        );
-        found.unwrap().iter().map(|position| position / 1_000).collect()
+        let token = ledger_token(LEDGER.0);
+        let found = positions_of(database, &[&token], &Shared::default()).unwrap();
+        found[0].iter().map(|position| position / 1_000).collect()
     }
 
     #[test]
