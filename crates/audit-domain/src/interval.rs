@@ -71,7 +71,8 @@ impl Interval {
     }
 
     /// The start of the bucket that has this time.
-    fn start_of(self, time: Timestamp, zone: &TimeZone) -> Timestamp {
+    #[must_use]
+    pub fn start_of(self, time: Timestamp, zone: &TimeZone) -> Timestamp {
         match self {
             Self::Minute | Self::Hour => {
                 let start = self.whole_before(time, zone);

@@ -2,7 +2,7 @@
 
 use crate::{seeds, text};
 use audit_admission::{TrustedProxies, subscriber};
-use audit_domain::{Bound, Buckets, Interval, Timestamp};
+use audit_domain::{Bound, Buckets, Interval, TimeZone, Timestamp};
 use std::net::IpAddr;
 
 /// What the last proxy appends: an address that is no proxy's.
@@ -52,8 +52,23 @@ pub fn forwarded_for_seeds() -> Vec<Vec<u8>> {
     inputs
 }
 
-/// Parameters of a summary, one in each line: an interval, or another text for none, `start_date` and `end_date`. The buckets are
-/// consecutive, begin where their interval does, and have both ends.
+/// UTC, Berlin and Lord Howe, whose clocks are changed by half an hour, in 2026.
+fn zones() -> [TimeZone; 3] {
+    let zone = |first, changes: [(i64, i64); 2]| {
+        TimeZone::new(
+            first,
+            changes.map(|(since, offset)| (Timestamp::from_seconds(since), offset)),
+        )
+    };
+    [
+        TimeZone::utc(),
+        zone(3_600, [(1_774_746_000, 7_200), (1_792_890_000, 3_600)]),
+        zone(39_600, [(1_775_314_800, 37_800), (1_791_041_400, 39_600)]),
+    ]
+}
+
+/// Parameters of a summary, one in each line: an interval, or another text for none, `start_date` and `end_date`. In each zone the buckets
+/// are consecutive, begin where their interval does, and have both ends.
 pub fn summary(bytes: &[u8]) -> bool {
     let Some(text) = text(bytes) else { return false };
     let mut lines = text.lines();
@@ -64,12 +79,17 @@ pub fn summary(bytes: &[u8]) -> bool {
     let (Ok(first), Ok(last)) = (first, last) else {
         return false;
     };
-    let Ok(buckets) = Buckets::between(interval, first, last) else {
+    let checked = zones().map(|zone| check_buckets(interval, first, last, &zone));
+    checked.contains(&true)
+}
+
+fn check_buckets(interval: Option<Interval>, first: Timestamp, last: Timestamp, zone: &TimeZone) -> bool {
+    let Ok(buckets) = Buckets::between(interval, first, last, zone) else {
         return false;
     };
     assert!(buckets.starts.len() <= audit_domain::BUCKETS_MAX);
     assert!(interval.is_none_or(|interval| interval == buckets.interval));
-    let start_of = |time| buckets.interval.start_of(time);
+    let start_of = |time| buckets.interval.start_of(time, zone);
     for pair in buckets.starts.windows(2) {
         let before = Timestamp::from_micros(pair[1].as_micros() - 1);
         assert_eq!((start_of(pair[1]), start_of(before)), (pair[1], pair[0]));
@@ -81,7 +101,7 @@ pub fn summary(bytes: &[u8]) -> bool {
             ends
         );
     } else {
-        assert!(buckets.starts.len() <= 1, "{text}");
+        assert!(buckets.starts.len() <= 1, "{first} {last}");
     }
     true
 }
@@ -93,6 +113,10 @@ pub fn summary_seeds() -> Vec<Vec<u8>> {
         "week\n2026-01-01\n2026-01-15T10:30:00+01:00",
         "\n2020-01-01T00:00:00Z\n2026-12-31",
         "month\n0000-01-01\n0080-01-01",
+        "hour\n2026-10-24\n2026-10-26",
+        "minute\n2026-10-03T15:00:00Z\n2026-10-03T17:00:00Z",
+        "hour\n2026-04-04\n2026-04-05",
+        "day\n2026-03-28\n2026-10-26",
         "minute\n9999-12-31T23:00:00Z\n9999-12-31T23:59:59.999999Z",
     ])
 }
