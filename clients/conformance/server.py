@@ -2,6 +2,7 @@
 """The scripted server of the conformance kit. Python 3.9 or later and nothing else.
 
     python3 server.py --list          prints all cases, a JSON array
+    python3 server.py --offers        prints what cases may need and this machine has for each client, a JSON array
     python3 server.py --case NAME     serves one case on a free port of 127.0.0.1
 
 The second form prints one line of JSON, `{"base_url": …, "case": …}`, serves the case and ends after the response to
@@ -23,6 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from kit.cases import load
 from kit.checks import problems
+from kit.disk import Disk, is_offered
 from kit.freeze import freeze
 from kit.script import Request, Script
 
@@ -36,6 +38,7 @@ class Handler(BaseHTTPRequestHandler):
     """One connection. `server.script` is the case."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: standard output belongs to the protocol."""
@@ -165,16 +168,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The scripted server of the conformance kit for clients.")
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--list", action="store_true", help="print all cases as a JSON array")
+    action.add_argument("--offers", action="store_true", help="print what this machine has of what cases need, as a JSON array")
     action.add_argument("--case", metavar="NAME", help="serve this case")
     arguments = parser.parse_args()
     cases = {case["name"]: case for case in load()}
     if arguments.list:
         print(json.dumps(list(cases.values()), indent=1))
         return 0
+    if arguments.offers:
+        print(json.dumps(["disk"] if is_offered() else []))
+        return 0
     if arguments.case not in cases:
         parser.error(f"no case {arguments.case!r}; --list shows all")
-    server = Server(cases[arguments.case])
-    print(json.dumps({"base_url": f"http://127.0.0.1:{server.server_port}", "case": cases[arguments.case]}), flush=True)
+    case = cases[arguments.case]
+    disk = Disk(case["disk_bytes"]) if "disk_bytes" in case else None
+    try:
+        if disk is not None:
+            case["client"]["spool"] = disk.path
+        return serve(case)
+    finally:
+        if disk is not None:
+            disk.close()
+
+
+def serve(case: Dict[str, Any]) -> int:
+    server = Server(case)
+    print(json.dumps({"base_url": f"http://127.0.0.1:{server.server_port}", "case": case}), flush=True)
     deadline = threading.Timer(LIFETIME_SECONDS_MAX, server.shutdown)
     deadline.daemon = True
     deadline.start()

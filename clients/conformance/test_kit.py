@@ -5,6 +5,7 @@ The clients here are scripts of requests, each with one fault. They do not read 
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -185,6 +186,13 @@ class Kit(unittest.TestCase):
         server = Server("large_events_are_sent_in_bodies_of_at_most_1_mib")
         self.assertEqual(server.send(keyed(server.events))[0], 413)
         self.assert_found("bytes", server.report())
+
+    def test_every_fault_of_the_readme_has_its_cases(self):
+        cases = {case["name"] for case in json.loads(subprocess.check_output([sys.executable, HERE / "server.py", "--list"]))}
+        section = (HERE / "README.md").read_text(encoding="utf-8").partition("### Faults\n")[2].partition("\n## ")[0]
+        named = re.findall(r"`(\w{20,})`", section)
+        self.assertGreater(len(named), 8)
+        self.assertLessEqual(set(named), cases)
 
     def test_names_are_unique_and_every_case_states_what_it_expects(self):
         cases = json.loads(subprocess.check_output([sys.executable, HERE / "server.py", "--list"]))

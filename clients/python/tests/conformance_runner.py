@@ -16,10 +16,12 @@ from typing import Any, Callable, Dict, List, Optional
 
 import httpx
 
-from audit_client import ApiError, AsyncClient, AuditError, Client, QueueFull, Result, RetryPolicy, Spool
+from audit_client import ApiError, AsyncClient, AuditError, Client, QueueFull, Result, RetryPolicy, Spool, SpoolError
 
 SERVER = Path(__file__).parents[2] / "conformance" / "server.py"
 SECONDS_MAX = 60.0
+#: What this machine has.
+OFFERS: List[str] = json.loads(subprocess.check_output([sys.executable, str(SERVER), "--offers"]))
 
 
 def all_cases() -> List[Dict[str, Any]]:
@@ -81,10 +83,12 @@ def options(client: Dict[str, Any], base_url: str, spool: Path, outcome: Outcome
             made["block_seconds_max"] = value / 1000
         elif name == "backoff_ms":
             retry["backoff_seconds"] = value / 1000
+        elif name == "backoff_ms_max":
+            retry["backoff_seconds_max"] = value / 1000
         elif name == "retry_after_seconds_max":
             retry["retry_after_seconds_max"] = value
         elif name == "spool":
-            made["spool"] = Spool(spool) if value else None
+            made["spool"] = Spool(value if isinstance(value, str) else spool) if value else None
         else:
             raise KeyError(f"the case has an option {name} that the runner does not know")
     made["retry"] = RetryPolicy(**retry)
@@ -194,7 +198,7 @@ def run(name: str, spool: Path) -> List[str]:
 def attempt(record: Callable[[], Any], outcome: Outcome) -> None:
     try:
         record()
-    except QueueFull:
+    except (QueueFull, SpoolError):
         outcome.refused_at_once()
 
 
@@ -208,7 +212,7 @@ async def run_async(name: str, spool: Path) -> List[str]:
         for event in events:
             try:
                 await client.record(event)
-            except QueueFull:
+            except (QueueFull, SpoolError):
                 this.outcome.refused_at_once()
 
     async def close(step: Dict[str, Any]) -> None:
@@ -244,7 +248,7 @@ async def run_async(name: str, spool: Path) -> List[str]:
 
 def skipped_needs(case: Dict[str, Any]) -> Optional[str]:
     """What the case needs and this client lacks."""
-    offered = {"spool"}
+    offered = {"spool", *OFFERS}
     if hasattr(os, "fork"):
         offered.add("fork")
     if sys.platform == "linux":

@@ -13,7 +13,8 @@ CASES = all_cases()
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems lack fork, or the means to stop a process")
 def test_the_client_lacks_nothing_that_a_case_needs() -> None:
-    assert [case["name"] for case in CASES if skipped_needs(case)] == []
+    # Only some users may mount a disk.
+    assert [case["name"] for case in CASES if skipped_needs(case) not in (None, "disk")] == []
 
 
 def problems(case: Dict[str, Any], directory: Path, kind: str) -> List[str]:

@@ -55,7 +55,7 @@ def handler_of(case: Dict[str, Any], respond: Callable[[int], Any]) -> Any:
             annotate(**case["adds"])
         if case["response"].get("raises"):
             raise RuntimeError("broken")
-        return respond(case["response"]["status"])
+        return respond(case["response"].get("status", 200))
 
     annotation = case["annotation"]
     if annotation is None:
@@ -69,8 +69,14 @@ def handler_of(case: Dict[str, Any], respond: Callable[[int], Any]) -> Any:
 def use_fastapi(case: Dict[str, Any], audit: RecordingClient) -> Optional[int]:
     handle = handler_of(case, lambda status: FastApiResponse(status_code=status))
 
+    handling = asyncio.Event()
+
     async def endpoint(id: str) -> Any:
-        return handle(id=id)
+        response = handle(id=id)
+        if case.get("dropped"):
+            handling.set()
+            await asyncio.Event().wait()
+        return response
 
     endpoint.__dict__.update(handle.__dict__)
     app = FastAPI()
@@ -88,13 +94,22 @@ def use_fastapi(case: Dict[str, Any], audit: RecordingClient) -> Optional[int]:
             await app(scope, receive, disconnected)
         await FastApiResponse()(scope, receive, send)
 
-    async def request() -> int:
+    async def request() -> Optional[int]:
         served: Any = without_client if case.get("aborted") else app
         transport = httpx.ASGITransport(app=served, raise_app_exceptions=False, client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://shop") as http:
             request = case["request"]
-            response = await http.request(request["method"], request["path"], headers=request["headers"], json=request.get("body"))
-            return response.status_code
+            sent = http.request(request["method"], request["path"], headers=request["headers"], json=request.get("body"))
+            if not case.get("dropped"):
+                return (await sent).status_code
+            task = asyncio.ensure_future(sent)
+            await handling.wait()
+            task.cancel()
+            await asyncio.wait([task])
+            assert task.cancelled() and not audit.recorded
+            # What records the event.
+            await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+            return None
 
     status = asyncio.run(request())
     return None if case.get("aborted") else status
@@ -139,17 +154,20 @@ def test_a_request_is_recorded_as_the_table_says(
     django_project: None,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    framework = use.__name__[len("use_") :]
+    if framework in (name.lower() for name in case.get("not_dropped_in", {})):
+        pytest.skip("it drops no handler")
     audit = RecordingClient()
     status = use(case, audit)
     assert status in (None, case["response"].get("status", 500)), "the response stays"
     if case.get("aborted"):
-        framework = use.__name__[len("use_") :]
         assert (framework in (name.lower() for name in case["not_aborted_in"])) == (status is not None), (
             "it is aborted, or the table says why not"
         )
     assert "secret" not in json.dumps(audit.recorded)
     reported = [record for record in caplog.records if record.name == "audit_client"]
     assert len(reported) == case.get("reports", int(case["expect"] == "reported")), caplog.text
+    assert audit.stats().middleware_errors == len(reported)
     expected = [case["expect"]] if isinstance(case["expect"], dict) else []
     assert len(audit.recorded) == len(expected)
     for event, wanted in zip(audit.recorded, expected):

@@ -1,10 +1,16 @@
 """The background thread: faults of callbacks and disks, and its end."""
 
 import asyncio
+import json
 import logging
+import os
+import signal
+import ssl
+import subprocess
+import sys
 import threading
 from pathlib import Path
-from typing import List
+from typing import Any, List
 
 import httpx
 import pytest
@@ -242,3 +248,69 @@ def test_waiting_calls_of_asyncio_leave_the_threads_of_the_loop_alone_and_end_wi
 
     asyncio.run(run())
     released.set()
+
+
+def test_no_thread_of_the_client_makes_a_tls_context(server: AuditServer, tenant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenSSL takes locks for it. The child of a fork at this moment would wait for them for ever."""
+    make, made = ssl.create_default_context, []
+
+    def noting(*arguments: Any, **named: Any) -> ssl.SSLContext:
+        made.append(threading.current_thread())
+        return make(*arguments, **named)
+
+    monkeypatch.setattr(ssl, "create_default_context", noting)
+
+    async def use() -> None:
+        async with AsyncClient(server.base_url, server.project_key) as audit:
+            await audit.record(event(tenant))
+            assert await audit.flush()
+
+    with Client(server.base_url, server.project_key) as audit:
+        audit.record(event(tenant))
+        assert audit.flush()
+    asyncio.run(use())
+    assert made == [threading.main_thread()] * 2
+
+
+IMPORTS = """
+import json, sys
+from audit_client import Client
+audit = Client(*sys.argv[1:3])
+before = set(sys.modules)
+audit.record(json.loads(sys.argv[3]))
+assert audit.close()
+print(sorted(set(sys.modules) - before))
+"""
+
+
+def test_no_thread_of_the_client_imports_a_module(server: AuditServer, tenant: str) -> None:
+    """Each module has a lock while it is imported, which is held in the child of a fork at this moment for ever."""
+    arguments = [server.base_url, server.project_key, json.dumps(event(tenant))]
+    assert subprocess.check_output([sys.executable, "-c", IMPORTS, *arguments], text=True) == "[]\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_call_that_waits_for_room_does_so_in_a_forked_child_too(tenant: str) -> None:
+    """The thread in which it waits is one of the parent."""
+    audit = AsyncClient(NOWHERE, "pk_live_x", batch_events=1, queue_events_max=1, block_seconds_max=0.01, retry=QUICK)
+
+    async def fill() -> None:
+        await audit.record(event(tenant))
+        with pytest.raises(QueueFull):
+            await audit.record(event(tenant))
+
+    asyncio.run(fill())
+    child = os.fork()
+    if child == 0:
+        # The default action ends a child that hangs.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(60)
+        code = 1
+        try:
+            asyncio.run(fill())
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    asyncio.run(audit.close(0))

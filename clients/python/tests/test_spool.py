@@ -170,7 +170,7 @@ def test_a_spool_that_cannot_be_opened_is_an_error_at_once(tmp_path: Path) -> No
 
 
 def test_the_spool_has_a_bound(tmp_path: Path, tenant: str) -> None:
-    with Client(NOWHERE, "pk_live_x", spool=Spool(tmp_path, bytes_max=1000), retry=QUICK) as audit:
+    with Client(NOWHERE, "pk_live_x", spool=Spool(tmp_path, bytes_max=1000), block_seconds_max=0.01, retry=QUICK) as audit:
         with pytest.raises(QueueFull):
             for _ in range(100):
                 audit.record(event(tenant))

@@ -185,8 +185,9 @@ export async function recordFor<Request>(
   }
 }
 
-/** Reports an error to the application, whose function may throw or reject in turn. */
-export function report(settings: { readonly onError: (error: unknown) => void }, error: unknown): void {
+/** Counts an error, and reports it to the application, whose function may throw or reject in turn. */
+export function report(settings: Pick<AuditSettings<never>, "client" | "onError">, error: unknown): void {
+  settings.client.noteMiddlewareError?.();
   const called = (async () => settings.onError(error))();
   called.catch((fault: unknown) => console.error("audit-server-client: onError failed:", fault, "It was called with:", error));
 }

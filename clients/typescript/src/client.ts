@@ -32,6 +32,8 @@ export interface AuditClientOptions extends TransportOptions, RecorderOptions {
 export interface EventRecorder {
   record(event: NewEvent): Promise<boolean>;
   flush(options?: { readonly deadlineMs?: number | undefined }): Promise<boolean>;
+  /** Counts an error that a middleware has reported. */
+  noteMiddlewareError?(): void;
 }
 
 /** The endpoints of one project, or of the organization. */
@@ -142,6 +144,11 @@ export class AuditClient extends AuditApi implements EventRecorder {
   /** What has become of the recorded events. */
   stats(): RecorderStats {
     return this.#recorder.stats();
+  }
+
+  /** Counts an error that a middleware has reported, for `stats().middlewareErrors`. */
+  noteMiddlewareError(): void {
+    this.#recorder.noteMiddlewareError();
   }
 }
 

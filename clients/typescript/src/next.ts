@@ -8,6 +8,10 @@ import { additionsTo, type Annotation, type AuditSettings, recordFor, report } f
 
 export { type Additions, addToAudit, type Annotation, type AuditSettings } from "./annotation.js";
 
+/** The status of the errors by which functions of Next.js end a handler with a response: `redirect` and the like, `notFound`, `forbidden`, `unauthorized`. */
+const CONTROL_FLOW = /^(?:NEXT_REDIRECT;.*;(?<redirect>30[378]);?|(?<notFound>NEXT_NOT_FOUND)|NEXT_HTTP_ERROR_FALLBACK;(?<fallback>4\d\d))$/s;
+const ERROR_STATUS = 500;
+const NOT_FOUND_STATUS = 404;
 /** A response waits no longer for the log. */
 const FLUSH_DEADLINE_MS = 3000;
 
@@ -30,11 +34,14 @@ export function auditNext<Req extends Request = Request>(settings: NextAuditSett
     ) =>
     async (request: Req, ...context: Context): Promise<Response> => {
       const began = performance.now();
-      let status = 500;
+      let status = ERROR_STATUS;
       try {
         const response = await handler(request, ...context);
         status = response.status;
         return response;
+      } catch (error) {
+        status = statusOf(error);
+        throw error;
       } finally {
         const facts = {
           method: request.method,
@@ -55,4 +62,14 @@ export function auditNext<Req extends Request = Request>(settings: NextAuditSett
         }
       }
     };
+}
+
+/** The status of the response that Next.js makes of what a handler throws. */
+function statusOf(error: unknown): number {
+  const digest = (error as { readonly digest?: unknown } | null | undefined)?.digest;
+  const found = typeof digest === "string" ? CONTROL_FLOW.exec(digest)?.groups : undefined;
+  if (found?.["notFound"] !== undefined) {
+    return NOT_FOUND_STATUS;
+  }
+  return Number(found?.["redirect"] ?? found?.["fallback"] ?? ERROR_STATUS);
 }

@@ -47,10 +47,15 @@ export interface RecorderStats {
   readonly stored: number;
   /** Invalid, refused, or left when the client was closed. */
   readonly failed: number;
-  /** Did not enter the queue. */
+  /** Did not enter the queue, or the spool, because it is full or its disk cannot be written. */
   readonly dropped: number;
   /** In the queue or the spool. */
   readonly pending: number;
+  /**
+   * Errors that the middleware with this client have reported to `onError`: a function of the application that threw, an event without a tenant, an
+   * event that `record` rejected. Such an event may be in no other count.
+   */
+  readonly middlewareErrors: number;
 }
 
 /** Milliseconds that `flush` and `close` take at most, unless the caller says otherwise. */
@@ -86,7 +91,7 @@ export class Recorder {
   readonly #waitersMax: number;
   readonly #blockMsMax: number;
   readonly #keepsUnauthorized: boolean;
-  readonly #counts = { stored: 0, failed: 0, dropped: 0 };
+  readonly #counts = { stored: 0, failed: 0, dropped: 0, middlewareErrors: 0 };
   readonly #abort = new AbortController();
   /** Calls of `record` that wait for room. */
   readonly #waiters = new Set<Waiter>();
@@ -146,6 +151,10 @@ export class Recorder {
 
   stats(): RecorderStats {
     return { ...this.#counts, pending: this.#buffer.pending };
+  }
+
+  noteMiddlewareError(): void {
+    this.#counts.middlewareErrors += 1;
   }
 
   /** See `AuditClient.record`. */

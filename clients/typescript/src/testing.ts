@@ -6,6 +6,7 @@
 import { checkEntry } from "./check.js";
 import type { EventRecorder } from "./client.js";
 import { eventOf, jsonOf } from "./entry.js";
+import type { RecorderStats } from "./recorder.js";
 import type { IngestResult, NewEvent } from "./types.js";
 
 /** A part of an event: objects match if all given members do, everything else if it is equal. */
@@ -15,6 +16,7 @@ export type EventPattern = { readonly [Name in keyof NewEvent]?: unknown };
 export class RecordingClient implements EventRecorder {
   /** The recorded events, in order. */
   readonly events: NewEvent[] = [];
+  #middlewareErrors = 0;
 
   /** Records an event. */
   record(event: NewEvent): Promise<boolean> {
@@ -47,8 +49,12 @@ export class RecordingClient implements EventRecorder {
     return Promise.resolve(true);
   }
 
-  stats(): { stored: number; failed: number; dropped: number; pending: number } {
-    return { stored: this.events.length, failed: 0, dropped: 0, pending: 0 };
+  stats(): RecorderStats {
+    return { stored: this.events.length, failed: 0, dropped: 0, pending: 0, middlewareErrors: this.#middlewareErrors };
+  }
+
+  noteMiddlewareError(): void {
+    this.#middlewareErrors += 1;
   }
 
   /** Forgets all events. */

@@ -17,6 +17,8 @@ export interface TransportOptions {
   readonly retriesMax?: number | undefined;
   /** Milliseconds before the first retry; doubled for each further one, less up to a half at random. 500 if absent. */
   readonly backoffMs?: number | undefined;
+  /** The longest wait, unless the service asks for a longer one. 30,000 if absent. */
+  readonly backoffMsMax?: number | undefined;
   /** A longer `Retry-After` is not waited for: the error is reported at once. 60 if absent. */
   readonly retryAfterSecondsMax?: number | undefined;
   /** In place of the global `fetch`. */
@@ -45,9 +47,7 @@ export interface Call {
   readonly timeoutMs?: number | undefined;
 }
 
-export const DEFAULTS = { timeoutMs: 30_000, retriesMax: 2, backoffMs: 500, retryAfterSecondsMax: 60 } as const;
-/** The longest wait between two attempts, unless the service asks for a longer one. */
-export const BACKOFF_MS_MAX = 30_000;
+export const DEFAULTS = { timeoutMs: 30_000, retriesMax: 2, backoffMs: 500, backoffMsMax: 30_000, retryAfterSecondsMax: 60 } as const;
 /** Characters of an error's body that are read; what a proxy sends can be anything. */
 const ERROR_CHARACTERS_MAX = 1_048_576;
 
@@ -74,6 +74,7 @@ export class Transport {
     this.#retryAfterMsMax =
       1000 * atLeast("retryAfterSecondsMax", options.retryAfterSecondsMax ?? DEFAULTS.retryAfterSecondsMax, 0);
     atLeast("backoffMs", options.backoffMs ?? DEFAULTS.backoffMs, 0);
+    atLeast("backoffMsMax", options.backoffMsMax ?? DEFAULTS.backoffMsMax, 0);
   }
 
   /** The same transport for another project or environment of a master key. */
@@ -88,7 +89,7 @@ export class Transport {
   /** Milliseconds to wait before a retry: exponential, with jitter. */
   backoffMs(retry: number, firstMsMin = 0): number {
     const wait = Math.max(this.options.backoffMs ?? DEFAULTS.backoffMs, firstMsMin) * 2 ** Math.min(retry, 20);
-    return Math.min(wait, BACKOFF_MS_MAX) * (0.5 + Math.random() / 2);
+    return Math.min(wait, Math.max(this.options.backoffMsMax ?? DEFAULTS.backoffMsMax, firstMsMin)) * (0.5 + Math.random() / 2);
   }
 
   /** Milliseconds of `Retry-After`, as far as they are waited for. */

@@ -103,7 +103,7 @@ test("recorded events are sent, and each outcome is reported", async () => {
   await client.record(event({ tenant_id: "recorded", actor: { id: "torn", type: "user", name: "\0" } }));
   await client.record(event({ tenant_id: "recorded", metadata: { n: 2 } }));
   assert.equal(await client.close(), false, "two were refused");
-  assert.deepEqual(client.stats(), { stored: 2, failed: 2, dropped: 0, pending: 0 });
+  assert.deepEqual(client.stats(), { stored: 2, failed: 2, dropped: 0, pending: 0, middlewareErrors: 0 });
   assert.deepEqual(failed.map(([id]) => id).sort(), ["robot", "torn"]);
   const { events } = await project.events.list({ tenant_id: "recorded" });
   assert.deepEqual(events.map(({ id }) => id).sort(), [...stored].sort());

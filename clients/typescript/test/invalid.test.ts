@@ -29,7 +29,7 @@ for (const { field, event } of CASES) {
     assert.equal(failed.length, 1);
     assert.ok(failed[0] instanceof InvalidEventError && failed[0].message.includes(` ${field}: `), failed[0]?.message);
     assert.equal(await recorded, false);
-    assert.deepEqual(audit.stats(), { stored: 0, failed: 1, dropped: 0, pending: 0 });
+    assert.deepEqual(audit.stats(), { stored: 0, failed: 1, dropped: 0, pending: 0, middlewareErrors: 0 });
     assert.deepEqual([await audit.flush(), await audit.close()], [false, true]);
     await assert.rejects(client({ raiseInvalid: true }).record(event), InvalidEventError);
     await assert.rejects(new RecordingClient().record(event), InvalidEventError);

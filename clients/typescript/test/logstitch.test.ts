@@ -120,7 +120,7 @@ test("events beyond the queue are dropped silently, and counted; in strict mode 
     await client.log(event(n));
   }
   await client.close();
-  assert.deepEqual([client.stats(), errors], [{ stored: 3, failed: 0, dropped: 2, pending: 0 }, []]);
+  assert.deepEqual([client.stats(), errors], [{ stored: 3, failed: 0, dropped: 2, pending: 0, middlewareErrors: 0 }, []]);
   const strict = new LogStitch({ ...options, maxQueueSize: 1, strict: true });
   await strict.log(event(0));
   await assert.rejects(strict.log(event(1)), QueueFullError);
@@ -133,7 +133,7 @@ test("a burst is sent in requests of at most 100 events, and flush waits for all
     void client.log(event(n));
   }
   await client.flush();
-  assert.deepEqual(client.stats(), { stored: 950, failed: 0, dropped: 0, pending: 0 });
+  assert.deepEqual(client.stats(), { stored: 950, failed: 0, dropped: 0, pending: 0, middlewareErrors: 0 });
 });
 
 test("a partly refused batch says so: in the result and onError, and by an error in strict mode", async () => {
@@ -185,7 +185,7 @@ test("a 503 is tried three times, reported once, and a 404 is not tried again", 
     assert.equal(seen.length, attempts);
     assert.equal(errors.length, 1);
     assert.ok(errors[0] instanceof LogStitchError && errors[0].status === status && errors[0].code === "unknown_error");
-    assert.deepEqual(client.stats(), { stored: 0, failed: 2, dropped: 0, pending: 0 });
+    assert.deepEqual(client.stats(), { stored: 0, failed: 2, dropped: 0, pending: 0, middlewareErrors: 0 });
   }
 });
 

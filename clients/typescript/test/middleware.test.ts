@@ -179,6 +179,34 @@ test("Next.js: a route handler is recorded before its response is returned, and 
   assert.equal(flushes, 2);
 });
 
+test("Next.js: an error that is a response has its status", async () => {
+  const client = new RecordingClient();
+  const audited = auditNext({ client, actor: () => undefined, tenantId: "acme", onError: (error) => assert.fail(String(error)) });
+  for (const [digest, status] of [
+    ["NEXT_REDIRECT;replace;/todos;307;", 307],
+    ["NEXT_REDIRECT;push;/todos?a=1;b=404;308;", 308],
+    ["NEXT_REDIRECT;push;/todos;303;", 303],
+    ["NEXT_REDIRECT;replace;/todos;307", 307],
+    ["NEXT_NOT_FOUND", 404],
+    ["NEXT_HTTP_ERROR_FALLBACK;404", 404],
+    ["NEXT_HTTP_ERROR_FALLBACK;403", 403],
+    ["NEXT_HTTP_ERROR_FALLBACK;401", 401],
+    ["NEXT_REDIRECT;replace;/todos;500;", 500],
+    ["1234567890", 500],
+    [undefined, 500],
+  ] as const) {
+    client.clear();
+    const thrown = Object.assign(new Error("control flow"), { digest });
+    const POST = audited({ action: "todo.created", failedAction: "todo.create_failed", category: "mutation" }, () => {
+      throw thrown;
+    });
+    await assert.rejects(POST(new Request("https://app.example/", { method: "POST" })), (error) => error === thrown);
+    const action = status < 400 ? "todo.created" : "todo.create_failed";
+    const outcome = status < 400 ? "success" : status === 403 || status === 401 ? "denied" : "failure";
+    client.assertRecorded({ action, outcome, metadata: { status } }, 1);
+  }
+});
+
 test("Next.js: a flush that fails is reported, and the response stays", async () => {
   const client = new RecordingClient();
   const errors: string[] = [];

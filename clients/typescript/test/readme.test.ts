@@ -44,7 +44,7 @@ for (const { name, text, output } of PROGRAMS) {
 test("README: the programs for beginners compile with strict types", async () => {
   const readme = readFileSync(new URL("README.md", PACKAGE), "utf8");
   const typed = [...readme.matchAll(/```ts\n\/\/ (\w+\.ts)\n(.*?)```/gs)].map(([, name, text]) => ({ name: name!, text: text! }));
-  assert.deepEqual(typed.map(({ name }) => name), ["receiver.ts", "shop.ts"]);
+  assert.deepEqual(typed.map(({ name }) => name), ["receiver.ts", "shop.ts", "server.ts", "route.ts"]);
   const programs = [...typed, { name: "example.mts", text: PROGRAMS[0]!.text }];
   for (const { name, text } of programs) {
     writeFileSync(`${DIRECTORY}${name}`, text);

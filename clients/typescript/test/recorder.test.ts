@@ -23,7 +23,7 @@ test("a flush includes the events that wait for room", async () => {
     void audit.record(EVENT);
   }
   assert.equal(await audit.flush(), true);
-  assert.deepEqual(audit.stats(), { stored: 20, failed: 0, dropped: 0, pending: 0 });
+  assert.deepEqual(audit.stats(), { stored: 20, failed: 0, dropped: 0, pending: 0, middlewareErrors: 0 });
   await audit.close();
 });
 
@@ -34,7 +34,7 @@ test("two calls of close report each event that is left once", async () => {
   await audit.record(EVENT);
   assert.deepEqual(await Promise.all([audit.close({ deadlineMs: 20 }), audit.close({ deadlineMs: 20 })]), [false, false]);
   assert.deepEqual(failed, ["ClosedError", "ClosedError"]);
-  assert.deepEqual(audit.stats(), { stored: 0, failed: 2, dropped: 0, pending: 0 });
+  assert.deepEqual(audit.stats(), { stored: 0, failed: 2, dropped: 0, pending: 0, middlewareErrors: 0 });
 });
 
 test("each of two flushes at once is told of a loss", async () => {
@@ -78,6 +78,6 @@ test("a function of the application that throws or rejects ends neither a record
   isRefusing = false;
   await audit.record(EVENT);
   assert.equal(await audit.close(), true);
-  assert.deepEqual(audit.stats(), { stored: 1, failed: 11, dropped: 1, pending: 0 });
+  assert.deepEqual(audit.stats(), { stored: 1, failed: 11, dropped: 1, pending: 0, middlewareErrors: 0 });
   assert.equal(errors.mock.callCount(), 13);
 });

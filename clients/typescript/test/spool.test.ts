@@ -163,7 +163,7 @@ test("a full spool refuses events as the caller wants it, and refused events are
   });
   assert.equal(await client.record(event), true);
   assert.equal(await client.record(event), false);
-  assert.deepEqual(client.stats(), { stored: 0, failed: 0, dropped: 1, pending: 1 });
+  assert.deepEqual(client.stats(), { stored: 0, failed: 0, dropped: 1, pending: 1, middlewareErrors: 0 });
   status = 400;
   assert.equal(await client.close(), false, "one was dropped, and one refused");
   assert.equal(client.stats().failed, 1);
@@ -193,5 +193,5 @@ test("an event larger than the spool is refused, and does not block the others",
   const outcomes = await Promise.allSettled(waiting);
   assert.deepEqual(outcomes.map(({ status }) => status), ["rejected", "fulfilled"]);
   assert.equal(await client.close(), false, "two were dropped");
-  assert.deepEqual(client.stats(), { stored: 2, failed: 0, dropped: 2, pending: 0 });
+  assert.deepEqual(client.stats(), { stored: 2, failed: 0, dropped: 2, pending: 0, middlewareErrors: 0 });
 });

@@ -80,7 +80,7 @@ test("options that cannot be are refused", () => {
   for (const baseUrl of ["audit.example.com", "ftp://a", "https://user:word@a", "https://a?x=1"]) {
     assert.throws(() => new AuditClient({ ...options, baseUrl }), TypeError, baseUrl);
   }
-  for (const name of ["timeoutMs", "retriesMax", "backoffMs", "batchEvents", "queueEventsMax", "flushIntervalMs"]) {
+  for (const name of ["timeoutMs", "retriesMax", "backoffMs", "backoffMsMax", "batchEvents", "queueEventsMax", "flushIntervalMs"]) {
     assert.throws(() => new AuditClient({ ...options, [name]: -1 }), RangeError, name);
     assert.throws(() => new AuditClient({ ...options, [name]: Number.NaN }), RangeError, name);
   }

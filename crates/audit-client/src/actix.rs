@@ -2,29 +2,112 @@
 
 use crate::double::Record;
 use crate::event::EventBuilder;
-use crate::middleware::{ActorOf, Seen, events_of, given, record_all, unknown_actor};
+use crate::middleware::{ActorOf, End, Seen, events_of, finish, given, start_recording, unknown_actor};
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpRequest, web};
 use audit_domain::ActorType;
+use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::task::JoinHandle;
 
-/// The events of a request.
-#[derive(Default)]
-struct Annotations(Vec<EventBuilder>);
+/// The events of a request, `None` as soon as it has ended. In its extensions, and with the middleware.
+#[derive(Clone)]
+struct Annotations(Rc<RefCell<Option<Annotated>>>);
 
-/// Adds an event to what the middleware records: if this request succeeds, or under its [`EventBuilder::failed_action`] if it fails.
-pub fn annotate(request: &HttpRequest, event: impl Into<EventBuilder>) {
-    let event = event.into();
-    let mut extensions = request.extensions_mut();
-    if let Some(Annotations(events)) = extensions.get_mut() {
-        events.push(event);
-        return;
+struct Annotated {
+    began: Instant,
+    events: Vec<EventBuilder>,
+    /// The client and the request, as of the latest [`annotate`]: when the handler is dropped, its request is gone. The middleware cannot hold the
+    /// request, whose routing needs it for itself.
+    known: Option<(Arc<dyn Record>, Seen)>,
+}
+
+impl Annotations {
+    fn begin() -> Self {
+        let annotated = Annotated {
+            began: Instant::now(),
+            events: Vec::new(),
+            known: None,
+        };
+        Self(Rc::new(RefCell::new(Some(annotated))))
     }
-    extensions.insert(Annotations(vec![event]));
+
+    /// `false` if the request has ended.
+    fn add(&self, request: &HttpRequest, event: EventBuilder) -> bool {
+        // At the end the functions of the application are called again, and only then their errors counted.
+        self.see(request, false);
+        let mut annotated = self.0.borrow_mut();
+        let Some(annotated) = annotated.as_mut() else {
+            return false;
+        };
+        annotated.events.push(event);
+        true
+    }
+
+    /// Notes the client and the request as they are now.
+    fn see(&self, request: &HttpRequest, is_end: bool) {
+        let Some(began) = self.0.borrow().as_ref().map(|annotated| annotated.began) else {
+            return;
+        };
+        // Not borrowed: these are functions of the application.
+        let known = request.app_data::<web::Data<Arc<dyn Record>>>().map(|audit| {
+            let audit = Arc::clone(audit.get_ref());
+            let seen = seen(is_end.then_some(&*audit), request, began);
+            (audit, seen)
+        });
+        if let Some(annotated) = &mut *self.0.borrow_mut() {
+            annotated.known = known;
+        }
+    }
+
+    fn has_events(&self) -> bool {
+        let annotated = self.0.borrow();
+        annotated
+            .as_ref()
+            .is_some_and(|annotated| !annotated.events.is_empty())
+    }
+
+    /// Starts to record the events, once.
+    fn end(&self, end: End) -> Option<JoinHandle<()>> {
+        let Annotated { events, known, .. } = self.0.take()?;
+        let Some((audit, seen)) = known else {
+            if !events.is_empty() {
+                log::error!(
+                    "{} events were not recorded: the application's data have no client",
+                    events.len()
+                );
+            }
+            return None;
+        };
+        let events = events_of(&*audit, &seen, end, events);
+        start_recording(audit, events)
+    }
+}
+
+/// Records the events of a handler that the server drops.
+struct DropGuard(Annotations);
+
+impl Drop for DropGuard {
+    fn drop(&mut self) {
+        drop(self.0.end(End::of_dropped()));
+    }
+}
+
+/// Adds an event to what the middleware records: if this request succeeds, or under its [`EventBuilder::failed_action`] if it fails. It also calls
+/// the functions of [`Identity`], for the case that the server drops the handler because its client has gone.
+pub fn annotate(request: &HttpRequest, event: impl Into<EventBuilder>) {
+    let annotations = request.extensions().get::<Annotations>().cloned();
+    let is_added = annotations.is_some_and(|annotations| annotations.add(request, event.into()));
+    if !is_added {
+        log::error!(
+            "an event was not recorded: annotate needs the middleware, and comes before the response"
+        );
+    }
 }
 
 /// A function of a request that was handled.
@@ -63,7 +146,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-fn seen(request: &HttpRequest, began: Instant) -> Seen {
+fn seen(audit: Option<&dyn Record>, request: &HttpRequest, began: Instant) -> Seen {
     let header = |name: &str| Some(request.headers().get(name)?.to_str().ok()?.to_owned());
     let identity = request.app_data::<web::Data<Identity>>();
     Seen {
@@ -73,15 +156,20 @@ fn seen(request: &HttpRequest, began: Instant) -> Seen {
         address: request.peer_addr().map(|address| address.ip()),
         user_agent: header("user-agent"),
         request_id: header("x-request-id"),
-        tenant_id: identity.and_then(|identity| given("tenant", None, || (identity.tenant)(request))),
-        actor: identity
-            .and_then(|identity| given("actor", Some(unknown_actor()), || (identity.actor)(request))),
+        // Counted as an event that is not recorded, unless the handler says the tenant.
+        tenant_id: identity.and_then(|identity| given(None, "tenant", None, || (identity.tenant)(request))),
+        actor: identity.and_then(|identity| {
+            given(audit, "actor", Some(unknown_actor()), || {
+                (identity.actor)(request)
+            })
+        }),
     }
 }
 
 /// The middleware, for `actix_web::middleware::from_fn`. It completes the events of the handler's [`annotate`] (tenant, actor, context,
 /// and the method, route, status and duration in `metadata`), and records them before the response is sent, in a thread for blocking
-/// work. An event that cannot be recorded is an error in the log; the response stays.
+/// work. An event that cannot be recorded is an error in the log; the response stays. When the server drops the handler, because its client has
+/// gone, what it has annotated is recorded without a status, with `"aborted": true` in `metadata`.
 ///
 /// The application's data have to have the client, as `web::Data<Arc<dyn Record>>`, and may have an [`Identity`].
 ///
@@ -113,31 +201,21 @@ pub async fn record<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, actix_web::Error> {
-    let began = Instant::now();
-    let response = next.call(request).await?;
-    let Some(Annotations(annotated)) = response.request().extensions_mut().remove::<Annotations>() else {
-        return Ok(response);
-    };
-    let seen = seen(response.request(), began);
-    let events = events_of(&seen, response.status().as_u16(), annotated);
-    if events.is_empty() {
-        return Ok(response);
+    let annotations = Annotations::begin();
+    request.extensions_mut().insert(annotations.clone());
+    let _guard = DropGuard(annotations.clone());
+    match next.call(request).await {
+        Ok(response) => {
+            if annotations.has_events() {
+                annotations.see(response.request(), true);
+                finish(annotations.end(End::Responded(response.status().as_u16()))).await;
+            }
+            Ok(response)
+        }
+        Err(error) => {
+            let status = error.as_response_error().status_code().as_u16();
+            finish(annotations.end(End::Responded(status))).await;
+            Err(error)
+        }
     }
-    let Some(audit) = response
-        .request()
-        .app_data::<web::Data<Arc<dyn Record>>>()
-        .cloned()
-    else {
-        log::error!(
-            "{} events were not recorded: the application's data have no client",
-            events.len()
-        );
-        return Ok(response);
-    };
-    #[expect(clippy::disallowed_methods, reason = "a thread of the application")]
-    let recording = web::block(move || record_all(&***audit, events));
-    if recording.await.is_err() {
-        log::error!("events were not recorded: the runtime has no thread for them");
-    }
-    Ok(response)
 }

@@ -154,6 +154,10 @@ impl Client {
         self.shared.recorder.stats()
     }
 
+    pub(crate) fn count_middleware_error(&self) {
+        self.shared.recorder.count_middleware_error();
+    }
+
     /// The token of the anonymous stream, if the client has one. A holder of the token can claim the stream.
     pub fn claim_token(&self) -> Option<&str> {
         self.shared.claim_token.as_deref()

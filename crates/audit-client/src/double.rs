@@ -6,6 +6,7 @@ use crate::event::NewEvent;
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What takes events: a [`Client`] in the program, a [`RecordedEvents`] in its tests.
 pub trait Record: Send + Sync {
@@ -14,11 +15,18 @@ pub trait Record: Send + Sync {
     /// # Errors
     /// As [`Client::record`].
     fn record(&self, event: NewEvent) -> Result<bool, Error>;
+
+    /// Counts an error that a middleware has reported. Does nothing unless it is implemented.
+    fn note_middleware_error(&self) {}
 }
 
 impl Record for Client {
     fn record(&self, event: NewEvent) -> Result<bool, Error> {
         Self::record(self, event)
+    }
+
+    fn note_middleware_error(&self) {
+        self.count_middleware_error();
     }
 }
 
@@ -40,12 +48,18 @@ impl Record for Client {
 #[derive(Clone, Debug, Default)]
 pub struct RecordedEvents {
     events: Arc<Mutex<Vec<NewEvent>>>,
+    middleware_errors: Arc<AtomicU64>,
 }
 
 impl RecordedEvents {
     /// The events, in the order in which they were recorded.
     pub fn events(&self) -> Vec<NewEvent> {
         self.events.lock().clone()
+    }
+
+    /// As [`Stats::middleware_errors`](crate::Stats::middleware_errors).
+    pub fn middleware_errors(&self) -> u64 {
+        self.middleware_errors.load(Ordering::Relaxed)
     }
 
     /// Forgets the events.
@@ -92,6 +106,10 @@ impl Record for RecordedEvents {
         event.check()?;
         self.events.lock().push(event);
         Ok(true)
+    }
+
+    fn note_middleware_error(&self) {
+        self.middleware_errors.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -157,6 +157,17 @@ impl EventBuilder {
         Some(self.set("action", action.into()))
     }
 
+    /// The event of a request without a response: under its failed action if it has one, and without a key of the application, whose repeat has
+    /// other content.
+    #[cfg(any(feature = "actix", feature = "tower"))]
+    pub(crate) fn aborted(mut self) -> Self {
+        self.event.remove("idempotency_key");
+        match self.failed_action.take() {
+            Some(action) => self.set("action", action.into()),
+            None => self,
+        }
+    }
+
     fn set(mut self, field: &str, value: Value) -> Self {
         self.event.insert(field.to_owned(), value);
         self

@@ -7,10 +7,15 @@ use crate::event::{EventBuilder, NewEvent};
 use audit_domain::{ActorType, Outcome};
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 /// From this status on, a request has failed.
 const FAILED_STATUS: u16 = 400;
+/// The status of a handler that ends with an error in place of a response.
+pub(crate) const ERROR_STATUS: u16 = 500;
 /// The statuses of a request that the actor may not make (RFC 9110 §15.5.2 and §15.5.4).
 const DENIED_STATUSES: [u16; 2] = [401, 403];
 /// The id of the actor of an unauthenticated request.
@@ -35,31 +40,72 @@ pub(crate) struct Seen {
     pub(crate) actor: Option<ActorOf>,
 }
 
+/// How a request ended.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    /// The handler responded with this status.
+    Responded(u16),
+    /// The server dropped the handler before it responded, because the client has gone. Whether it has done its work is unknown.
+    Aborted,
+}
+
+impl End {
+    /// The end of a request whose handler is being dropped.
+    pub(crate) fn of_dropped() -> Self {
+        if std::thread::panicking() {
+            Self::Responded(ERROR_STATUS)
+        } else {
+            Self::Aborted
+        }
+    }
+}
+
 /// The actor where the function that knows it panics.
 pub(crate) fn unknown_actor() -> ActorOf {
     ("unknown".to_owned(), ActorType::System)
 }
 
-/// What a function of the application gives. If it panics, that is `otherwise` and an error in the log: the request goes on.
-pub(crate) fn given<T>(name: &str, otherwise: Option<T>, function: impl FnOnce() -> Option<T>) -> Option<T> {
+/// What a function of the application gives. If it panics, that is `otherwise` and an error in the log, which the client counts if it is given: the
+/// request goes on.
+pub(crate) fn given<T>(
+    audit: Option<&dyn Record>,
+    name: &str,
+    otherwise: Option<T>,
+    function: impl FnOnce() -> Option<T>,
+) -> Option<T> {
     catch_unwind(AssertUnwindSafe(function)).unwrap_or_else(|_| {
         log::error!("the function of the {name} panicked: an event is not recorded, or not all of it");
+        if let Some(audit) = audit {
+            audit.note_middleware_error();
+        }
         otherwise
     })
 }
 
-/// The events of a request that has ended with this status. One that is not valid is an error in the log.
-pub(crate) fn events_of(seen: &Seen, status: u16, annotated: Vec<EventBuilder>) -> Vec<NewEvent> {
-    let recorded = annotated.into_iter().filter_map(|event| match status {
-        FAILED_STATUS.. => event.failed(),
-        _ => Some(event),
+/// An error in the log, which the client counts.
+fn report(audit: &dyn Record, text: &str) {
+    log::error!("{text}");
+    audit.note_middleware_error();
+}
+
+/// The events of a request that has ended. One that is not valid is an error.
+pub(crate) fn events_of(
+    audit: &dyn Record,
+    seen: &Seen,
+    end: End,
+    annotated: Vec<EventBuilder>,
+) -> Vec<NewEvent> {
+    let recorded = annotated.into_iter().filter_map(|event| match end {
+        End::Responded(FAILED_STATUS..) => event.failed(),
+        End::Responded(_) => Some(event),
+        End::Aborted => Some(event.aborted()),
     });
-    let built = recorded.map(|event| completed(seen, status, event));
+    let built = recorded.map(|event| completed(seen, end, event));
     built
         .filter_map(|event| match event {
             Ok(event) => Some(event),
             Err(error) => {
-                log::error!("an event was not recorded: {error}");
+                report(audit, &format!("an event was not recorded: {error}"));
                 None
             }
         })
@@ -76,7 +122,7 @@ fn outcome_of(status: u16) -> Outcome {
 }
 
 /// Adds what the handler has not said.
-fn completed(seen: &Seen, status: u16, mut event: EventBuilder) -> Result<NewEvent, Error> {
+fn completed(seen: &Seen, end: End, mut event: EventBuilder) -> Result<NewEvent, Error> {
     if let Some(tenant_id) = seen.tenant_id.as_ref().filter(|_| !event.has("tenant_id")) {
         event = event.tenant_id(tenant_id);
     }
@@ -86,9 +132,15 @@ fn completed(seen: &Seen, status: u16, mut event: EventBuilder) -> Result<NewEve
             None => event.actor(ANONYMOUS, ActorType::User),
         };
     }
-    if !event.has("outcome") {
-        event = event.outcome(outcome_of(status));
-    }
+    event = match end {
+        End::Responded(status) => {
+            if !event.has("outcome") {
+                event = event.outcome(outcome_of(status));
+            }
+            event.or_in("metadata", "status", status.into())
+        }
+        End::Aborted => event.or_in("metadata", "aborted", true.into()),
+    };
     if let Some(address) = seen.address {
         // An IPv4 address is not written as a socket for both versions has it.
         event = event.or_in("context", "ip_address", address.to_canonical().to_string().into());
@@ -97,9 +149,7 @@ fn completed(seen: &Seen, status: u16, mut event: EventBuilder) -> Result<NewEve
         let agent: String = agent.chars().take(USER_AGENT_CHARS_MAX).collect();
         event = event.or_in("context", "user_agent", agent.into());
     }
-    event = event
-        .or_in("metadata", "method", seen.method.as_str().into())
-        .or_in("metadata", "status", status.into());
+    event = event.or_in("metadata", "method", seen.method.as_str().into());
     if let Some(route) = &seen.route {
         event = event.or_in("metadata", "route", template_of(route).into());
     }
@@ -138,18 +188,58 @@ fn is_request_id(text: &str) -> bool {
     !text.is_empty() && text.len() <= REQUEST_ID_CHARS_MAX && text.bytes().all(is_known)
 }
 
-/// Records the events of a request. Waits for the disk with a spool, for room with `Overflow::Block`.
-///
+/// Starts to record the events of a request, in a thread for blocking work of the tokio runtime: a client may wait for the disk or for room.
+/// Without a runtime it waits itself.
+pub(crate) fn start_recording(audit: Arc<dyn Record>, events: Vec<NewEvent>) -> Option<JoinHandle<()>> {
+    if events.is_empty() {
+        return None;
+    }
+    let recording = Recording { audit, events };
+    if let Ok(runtime) = Handle::try_current() {
+        #[expect(clippy::disallowed_methods, reason = "a thread of the application")]
+        let started = runtime.spawn_blocking(move || recording.run());
+        return Some(started);
+    }
+    recording.run();
+    None
+}
+
+/// Waits until the events are recorded. They are also if this is dropped, because the client of the request has gone.
+pub(crate) async fn finish(recording: Option<JoinHandle<()>>) {
+    if let Some(recording) = recording {
+        // `Recording` has logged an error.
+        drop(recording.await);
+    }
+}
+
 /// The response is decided already, so an event that cannot be recorded is an error in the log.
-pub(crate) fn record_all(audit: &dyn Record, events: Vec<NewEvent>) {
-    for event in events {
-        match catch_unwind(AssertUnwindSafe(|| audit.record(event))) {
-            Ok(Ok(true)) => {}
-            Ok(Ok(false)) => {
-                log::error!("an event was dropped: the queue is full, or the event is not valid")
+struct Recording {
+    audit: Arc<dyn Record>,
+    events: Vec<NewEvent>,
+}
+
+impl Recording {
+    fn run(mut self) {
+        for event in std::mem::take(&mut self.events) {
+            let audit = &*self.audit;
+            match catch_unwind(AssertUnwindSafe(|| audit.record(event))) {
+                Ok(Ok(true)) => {}
+                // Counted by the client.
+                Ok(Ok(false)) => {
+                    log::error!("an event was dropped: the queue is full, or the event is not valid")
+                }
+                Ok(Err(error)) => report(audit, &format!("an event was not recorded: {error}")),
+                Err(_) => report(audit, "an event was not recorded: the client panicked"),
             }
-            Ok(Err(error)) => log::error!("an event was not recorded: {error}"),
-            Err(_) => log::error!("an event was not recorded: the client panicked"),
+        }
+    }
+}
+
+impl Drop for Recording {
+    /// A runtime that ends does not run what it was given.
+    fn drop(&mut self) {
+        for _ in &self.events {
+            report(&*self.audit, "an event was not recorded: the runtime has ended");
         }
     }
 }

@@ -40,7 +40,8 @@ impl RetryPolicy {
 
     /// The wait before what failed `failures` times, each time with all attempts, is sent again.
     pub(crate) fn pause(&self, failures: usize, error: &Error, seed: u64) -> Duration {
-        let least = Duration::from_millis(1 << failures.min(10));
+        let longest = self.backoff_max.max(Duration::from_millis(1));
+        let least = Duration::from_millis(1 << failures.min(10)).min(longest);
         let wait = self.wait(failures + ATTEMPTS_MAX - 1, seed);
         wait.max(self.told(error)).max(least)
     }

@@ -41,10 +41,13 @@ pub struct Stats {
     pub stored: u64,
     /// Events that were reported with an error, those that are not valid included.
     pub failed: u64,
-    /// Events that did not enter the queue.
+    /// Events that did not enter the queue, or the spool, because it is full or its disk cannot be written.
     pub dropped: u64,
     /// Events that are neither stored nor failed yet.
     pub pending: u64,
+    /// Errors that the middleware with this client have reported: a function of the application that panicked, an event without a tenant, an
+    /// event that [`Client::record`](crate::Client::record) refused with an error. Such an event may be in no other count.
+    pub middleware_errors: u64,
 }
 
 pub(crate) type OnResult = Arc<dyn Fn(&Recorded) + Send + Sync>;
@@ -71,6 +74,7 @@ struct State {
     dropped: u64,
     /// Events that did not enter the queue, because the service would refuse them.
     invalid: u64,
+    middleware_errors: u64,
     /// Events up to this number (of those recorded) are sent without waiting for more.
     flush_to: u64,
     first_at: Instant,
@@ -155,6 +159,7 @@ impl Recorder {
             reported: 0,
             dropped: 0,
             invalid: 0,
+            middleware_errors: 0,
             flush_to: pending,
             first_at: now,
             failed_sends: 0,
@@ -209,7 +214,13 @@ impl Recorder {
             if state.buffer.pending() == 0 {
                 state.first_at = Instant::now();
             }
-            let ticket = state.buffer.append(entry)?;
+            let ticket = match state.buffer.append(entry) {
+                Ok(ticket) => ticket,
+                Err(error) => {
+                    state.dropped += 1;
+                    return Err(error);
+                }
+            };
             state.recorded += 1;
             self.start_thread(&mut state);
             let pending = state.buffer.pending();
@@ -358,6 +369,11 @@ impl Recorder {
             failed: state.failed + state.invalid,
             dropped: state.dropped,
             pending: state.buffer.pending(),
+            middleware_errors: state.middleware_errors,
         }
+    }
+
+    pub(crate) fn count_middleware_error(&self) {
+        self.state.lock().middleware_errors += 1;
     }
 }

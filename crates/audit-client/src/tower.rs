@@ -1,8 +1,10 @@
 //! For tower, and so for axum, tonic and hyper: a handler says what it does, and the layer records it with what it knows of the request.
 
 use crate::double::Record;
-use crate::event::{EventBuilder, NewEvent};
-use crate::middleware::{ActorOf, Seen, events_of, given, record_all, unknown_actor};
+use crate::event::EventBuilder;
+use crate::middleware::{
+    ActorOf, ERROR_STATUS, End, Seen, events_of, finish, given, start_recording, unknown_actor,
+};
 use audit_domain::ActorType;
 use parking_lot::Mutex;
 use std::fmt;
@@ -12,14 +14,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
-use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 use tower_layer::Layer;
 use tower_service::Service;
 use ureq::http::request::Parts;
 use ureq::http::{Request, Response};
-
-/// The status of a service that ends with an error in place of a response.
-const ERROR_STATUS: u16 = 500;
 
 /// The events of one request, in its extensions. Clones share one list. With axum the argument
 /// `Extension(annotations): Extension<Annotations>` of a handler is it.
@@ -52,22 +51,25 @@ struct Settings {
 impl Settings {
     fn see(&self, head: &Parts) -> Seen {
         let header = |name: &str| Some(head.headers.get(name)?.to_str().ok()?.to_owned());
+        let audit = Some(&*self.audit);
         Seen {
             began: Instant::now(),
             method: head.method.to_string(),
-            route: given("route", None, || (self.route)(head)),
-            address: given("address", None, || (self.address)(head)),
+            route: given(audit, "route", None, || (self.route)(head)),
+            address: given(audit, "address", None, || (self.address)(head)),
             user_agent: header("user-agent"),
             request_id: header("x-request-id"),
-            tenant_id: given("tenant", None, || (self.tenant)(head)),
-            actor: given("actor", Some(unknown_actor()), || (self.actor)(head)),
+            // Counted as an event that is not recorded, unless the handler says the tenant.
+            tenant_id: given(None, "tenant", None, || (self.tenant)(head)),
+            actor: given(audit, "actor", Some(unknown_actor()), || (self.actor)(head)),
         }
     }
 }
 
 /// The layer. It gives each request its [`Annotations`], completes what the handler adds (tenant, actor, context, and the method, route,
 /// status and duration in `metadata`), and records it before the response is returned, in a thread for blocking work of the tokio
-/// runtime. An event that cannot be recorded is an error in the log; the response stays.
+/// runtime. An event that cannot be recorded is an error in the log; the response stays. When the server drops the handler, because its client
+/// has gone, what it has added is recorded without a status, with `"aborted": true` in `metadata`.
 ///
 /// Its functions see the request as it comes to this layer: put the layer inside of the one that signs in.
 ///
@@ -185,32 +187,47 @@ where
         let seen = self.settings.see(&head);
         head.extensions.insert(annotations.clone());
         let response = self.inner.call(Request::from_parts(head, body));
-        let audit = Arc::clone(&self.settings.audit);
+        let mut unanswered = Unanswered(Some(Annotated {
+            audit: Arc::clone(&self.settings.audit),
+            seen,
+            annotations,
+        }));
         Box::pin(async move {
             let response = response.await;
             let status = response
                 .as_ref()
                 .map_or(ERROR_STATUS, |response| response.status().as_u16());
-            let events = events_of(&seen, status, annotations.take());
-            if !events.is_empty() {
-                record(audit, events).await;
-            }
+            finish(unanswered.end(End::Responded(status))).await;
             response
         })
     }
 }
 
-/// Records the events. When this future is dropped after its first poll, because the client of the request has gone, they are recorded too.
-async fn record(audit: Arc<dyn Record>, events: Vec<NewEvent>) {
-    match Handle::try_current() {
-        Ok(runtime) => {
-            #[expect(clippy::disallowed_methods, reason = "a thread of the application")]
-            let recording = runtime.spawn_blocking(move || record_all(&*audit, events));
-            if recording.await.is_err() {
-                log::error!("events were not recorded: recording panicked, or the runtime ended");
-            }
-        }
-        // Another runtime: its thread waits for the disk, if the client has a spool.
-        Err(_) => record_all(&*audit, events),
+struct Annotated {
+    audit: Arc<dyn Record>,
+    seen: Seen,
+    annotations: Annotations,
+}
+
+/// A request whose handler has not responded. If the server drops it, because its client has gone, its events are recorded then.
+struct Unanswered(Option<Annotated>);
+
+impl Unanswered {
+    /// Starts to record the events, once.
+    fn end(&mut self, end: End) -> Option<JoinHandle<()>> {
+        let annotated = self.0.take()?;
+        let events = events_of(
+            &*annotated.audit,
+            &annotated.seen,
+            end,
+            annotated.annotations.take(),
+        );
+        start_recording(annotated.audit, events)
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        drop(self.end(End::of_dropped()));
     }
 }

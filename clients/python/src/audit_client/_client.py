@@ -92,6 +92,10 @@ class _Base:
         """Counts of the events that were given to :meth:`record`."""
         return self._recorder.stats()
 
+    def note_middleware_error(self) -> None:
+        """Counts an error that a middleware has reported."""
+        self._recorder.note_middleware_error()
+
 
 def claim_token_of(text: Optional[str]) -> str:
     if text is None:
@@ -175,6 +179,8 @@ class AsyncClient(_Base):
         transport = AsyncTransport(self._settings)
         self._transport = transport
         self._waiting: Optional[ThreadPoolExecutor] = None
+        #: The process that has made its thread. The child of a fork has the executor, which counts on a thread that is not there.
+        self._waiting_in = 0
         self.events = async_events.AsyncEvents(transport, self._ingest_path)
         self.log = async_events.AsyncLog(transport)
         self.alerts = async_alerts.AsyncAlerts(transport)
@@ -208,8 +214,8 @@ class AsyncClient(_Base):
         def record() -> bool:
             return self._recorder.record_entry(entry, "block", max(0.0, ends_at - time.monotonic()))
 
-        if self._waiting is None:
-            self._waiting = ThreadPoolExecutor(1, "audit-client-waiting")
+        if self._waiting is None or self._waiting_in != os.getpid():
+            self._waiting, self._waiting_in = ThreadPoolExecutor(1, "audit-client-waiting"), os.getpid()
         return await asyncio.get_running_loop().run_in_executor(self._waiting, record)
 
     async def flush(self, seconds_max: Optional[float] = FLUSH_SECONDS_MAX) -> bool:

@@ -48,7 +48,7 @@ class RetryPolicy:
 
     def pause(self, failures: int, error: AuditError) -> float:
         """Seconds before what failed ``failures`` times, each time with all attempts, is sent again."""
-        least = 0.001 * 2.0 ** min(failures, 10)
+        least = min(0.001 * 2.0 ** min(failures, 10), max(self.backoff_seconds_max, 0.001))
         return max(self.backoff(failures + ATTEMPTS_MAX), self.told(error), least)
 
     def told(self, error: AuditError) -> float:

@@ -44,13 +44,20 @@ class Result:
 
 @dataclass(frozen=True)
 class Stats:
-    """Counts since the client was made. ``pending`` are the events that are neither stored nor failed yet."""
+    """Counts since the client was made.
+
+    Events that were recorded are ``stored``, ``failed``, or ``pending``: ``failed`` are those that are not valid, were refused, or
+    were left when the client was closed. ``dropped`` are those that did not enter the queue, or the spool. ``middleware_errors``
+    are the errors that the middleware with this client have reported: a function of the application that raised, an event without a
+    tenant, an event that ``record`` refused with an error. Such an event may be in no other count.
+    """
 
     recorded: int
     stored: int
     failed: int
     dropped: int
     pending: int
+    middleware_errors: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,7 @@ class Recorder:
         self.recorded = self.stored = self.failed = self.dropped = 0
         #: Events that did not enter the queue, because the service would refuse them.
         self.invalid = 0
+        self.middleware_errors = 0
         #: Events up to this number (of those recorded) are sent without waiting for more.
         self.flush_to = 0
         self.first_at = time.monotonic()
@@ -180,7 +188,11 @@ class Recorder:
         """Adds an event for which there is room. With the lock held."""
         if self.buffer.pending() == 0:
             self.first_at = time.monotonic()
-        self.buffer.append(entry)
+        try:
+            self.buffer.append(entry)
+        except SpoolError:
+            self.dropped += 1
+            raise
         self.recorded += 1
         self.start_thread()
         pending = self.buffer.pending()
@@ -270,7 +282,11 @@ class Recorder:
     def stats(self) -> Stats:
         with self.changed:
             recorded, failed = self.recorded + self.invalid, self.failed + self.invalid
-            return Stats(recorded, self.stored, failed, self.dropped, self.buffer.pending())
+            return Stats(recorded, self.stored, failed, self.dropped, self.buffer.pending(), self.middleware_errors)
+
+    def note_middleware_error(self) -> None:
+        with self.changed:
+            self.middleware_errors += 1
 
     # The thread.
 

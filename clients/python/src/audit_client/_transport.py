@@ -1,8 +1,11 @@
 """Sends calls with httpx: the time limit, the size limit and the retries of one request. Once for threads, once for asyncio."""
 
 import asyncio
+import codecs
+import functools
 import logging
 import os
+import ssl
 import time
 import weakref
 from dataclasses import dataclass, field
@@ -13,6 +16,9 @@ import httpx
 from ._policy import RetryPolicy, is_temporary
 from ._wire import RESPONSE_BYTES_MAX, Call, error_of, lower
 from .errors import ApiError, AuditError, NetworkError, NotConnected
+
+#: Loaded now, and not with the first connection. The child of a fork at that moment waits for the lock of the import without end.
+codecs.lookup("idna")
 
 LOGGER = logging.getLogger("audit_client")
 T = TypeVar("T")
@@ -58,7 +64,17 @@ class Settings:
 
     def client_arguments(self) -> Dict[str, Any]:
         # A redirect would send the key and the events to whatever address the response names.
-        return {**self.http_options, "follow_redirects": False}
+        arguments = {**self.http_options, "follow_redirects": False}
+        if "transport" in arguments:
+            return arguments
+        arguments.pop("cert", None)
+        return {**arguments, "verify": self.tls}
+
+    @functools.cached_property
+    def tls(self) -> ssl.SSLContext:
+        """Made once, with the client. OpenSSL takes locks for it; the child of a fork at that moment waits for them without end."""
+        names = ("verify", "cert", "trust_env")
+        return httpx.create_ssl_context(**{name: self.http_options[name] for name in names if name in self.http_options})
 
     def wait_before_retry(self, call: Call, attempt: int, error: AuditError) -> Optional[float]:
         is_known_unsent = isinstance(error, NotConnected) or (isinstance(error, ApiError) and error.status == 429)

@@ -119,7 +119,8 @@ class Handled:
     method: str
     #: The template of the path; the path itself can have secrets.
     route: Optional[str]
-    status: int
+    #: ``None`` if the server has dropped the handler before it responded: whether it has done its work is unknown.
+    status: Optional[int]
     #: ``time.monotonic()`` at its beginning.
     began: float
     #: The parameters in the path.
@@ -128,18 +129,26 @@ class Handled:
     #: The header ``X-Request-Id``.
     request_id: Optional[str]
     on_failure: str
+    client: Any
+
+    @property
+    def has_failed(self) -> bool:
+        return self.status is not None and self.status >= FAILED_STATUS
 
     def given(self, of: Callable[[], Any], otherwise: Any = None) -> Any:
         """What a function of the application returns. If it raises, the event has ``otherwise``, and the error is reported."""
         try:
             return of()
         except Exception as error:
-            report(error, self.on_failure)
+            report(error, self.on_failure, self.client)
             return otherwise
 
 
-def report(error: Exception, on_failure: str) -> None:
-    """Logs the error, or raises it in the request if the application has chosen that."""
+def report(error: Exception, on_failure: str, client: Any) -> None:
+    """Counts the error and logs it, or raises it in the request if the application has chosen that."""
+    note = getattr(client, "note_middleware_error", None)
+    if note is not None:
+        note()
     if on_failure == "raise":
         raise error
     LOGGER.error("an event was not recorded, or not all of it: %s", error, exc_info=error)
@@ -147,14 +156,16 @@ def report(error: Exception, on_failure: str) -> None:
 
 def needs_event(handled: Handled) -> bool:
     """Whether the request is to be recorded."""
-    if handled.status >= FAILED_STATUS:
+    if handled.has_failed:
         return handled.annotation is not None and handled.annotation.failed_action is not None
     return handled.annotation is not None or "action" in handled.fields
 
 
 def event_of(handled: Handled, actor: Optional[Actor], tenant_id: Optional[str]) -> EventInput:
     """The event of a request for which :func:`needs_event` holds."""
-    event: Dict[str, Any] = {"actor": actor or ANONYMOUS, "tenant_id": tenant_id, "outcome": outcome_of(handled.status)}
+    event: Dict[str, Any] = {"actor": actor or ANONYMOUS, "tenant_id": tenant_id}
+    if handled.status is not None:
+        event["outcome"] = outcome_of(handled.status)
     annotation = handled.annotation
     if annotation is not None:
         event["action"], event["category"] = annotation.action, annotation.category
@@ -166,8 +177,11 @@ def event_of(handled: Handled, actor: Optional[Actor], tenant_id: Optional[str])
     if context:
         event["context"] = context
     event.update(handled.fields)
-    if handled.status >= FAILED_STATUS and annotation is not None:
+    if annotation is not None and (handled.has_failed or (handled.status is None and annotation.failed_action is not None)):
         event["action"] = annotation.failed_action
+    if handled.status is None:
+        # The event of a repeat has this key too, and other content.
+        event.pop("idempotency_key", None)
     metadata = event.get("metadata", {})
     if not isinstance(metadata, Mapping):
         raise ValueError(f"metadata of {event['action']}: must be an object")
@@ -188,7 +202,8 @@ def outcome_of(status: int) -> Outcome:
 
 def facts_of(handled: Handled, has_key: bool) -> Dict[str, Any]:
     """The metadata of every recorded request. With a key of the application only what its repeats have too: they are compared."""
-    facts: Dict[str, Any] = {"method": handled.method, "status": handled.status}
+    facts: Dict[str, Any] = {"method": handled.method}
+    facts.update({"aborted": True} if handled.status is None else {"status": handled.status})
     if handled.route:
         facts["route"] = TYPED_PARAMETER.sub(r"{\1}", ANGLE_PARAMETER.sub(r"{\1}", handled.route))
     if has_key:

@@ -4,13 +4,14 @@
 
     app.add_middleware(AuditMiddleware, client=audit, tenant=lambda scope: scope["state"]["tenant"], actor=...)
 
-The event is recorded before the response is sent: whoever sees the response finds its event in the queue, or in the spool.
+The event is recorded before the response is sent: whoever sees the response finds its event in the queue, or in the spool. If the
+server cancels the task of a request, its event is recorded then, without a status.
 """
 
 import asyncio
 import inspect
 import time
-from typing import Any, Awaitable, Callable, Dict, MutableMapping, Optional, Union
+from typing import Any, Awaitable, Callable, Dict, MutableMapping, Optional, Set, Union
 
 from ._client import AsyncClient, Client
 from .annotations import (
@@ -71,6 +72,8 @@ class AuditMiddleware:
         self.actor = actor
         self.context = context
         self.on_failure = on_failure
+        #: The event loop itself does not keep its tasks.
+        self.recording: Set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -96,10 +99,17 @@ class AuditMiddleware:
             if not is_recorded:
                 await self.record(scope, fields, 500, began)
             raise
+        except asyncio.CancelledError:
+            if not is_recorded:
+                # In a task of its own: this one may be cancelled again.
+                task = asyncio.ensure_future(self.record(scope, fields, None, began))
+                self.recording.add(task)
+                task.add_done_callback(self.recording.discard)
+            raise
         finally:
             CURRENT.reset(token)
 
-    async def record(self, scope: Scope, fields: Dict[str, Any], status: int, began: float) -> None:
+    async def record(self, scope: Scope, fields: Dict[str, Any], status: Optional[int], began: float) -> None:
         annotation: Optional[Annotation] = getattr(scope.get("endpoint"), ATTRIBUTE, None)
         try:
             handled = Handled(
@@ -113,23 +123,25 @@ class AuditMiddleware:
                 lambda: self.context(scope),
                 header_of(scope, b"x-request-id"),
                 self.on_failure,
+                self.client,
             )
             if not needs_event(handled):
                 return
-            event = event_of(handled, await self.actor_of(scope), await value_of(setting_of(self.tenant, scope)))
+            tenant = None if "tenant_id" in fields else await value_of(setting_of(self.tenant, scope))
+            event = event_of(handled, await self.actor_of(scope), tenant)
             if isinstance(self.client, AsyncClient):
                 await self.client.record(event)
             else:
                 await asyncio.to_thread(self.client.record, event)
         except Exception as error:
-            report(error, self.on_failure)
+            report(error, self.on_failure, self.client)
 
     async def actor_of(self, scope: Scope) -> Optional[Actor]:
         try:
             actor: Optional[Actor] = await value_of(setting_of(self.actor, scope))
             return actor
         except Exception as error:
-            report(error, self.on_failure)
+            report(error, self.on_failure, self.client)
             return UNKNOWN
 
 

@@ -86,9 +86,11 @@ class AuditMiddleware:
                 lambda: self.context(request),
                 request.META.get("HTTP_X_REQUEST_ID"),
                 self.on_failure,
+                self.client,
             )
             if needs_event(handled):
                 actor = handled.given(lambda: setting_of(self.actor, request), UNKNOWN)
-                self.client.record(event_of(handled, actor, self.tenant(request)))
+                tenant = None if "tenant_id" in fields else self.tenant(request)
+                self.client.record(event_of(handled, actor, tenant))
         except Exception as error:
-            report(error, self.on_failure)
+            report(error, self.on_failure, self.client)

@@ -93,9 +93,11 @@ class AuditMiddleware:
                 lambda: self.context(request),
                 request.headers.get("X-Request-Id"),
                 self.on_failure,
+                self.client,
             )
             if needs_event(handled):
                 actor = handled.given(lambda: setting_of(self.actor, request), UNKNOWN)
-                self.client.record(event_of(handled, actor, setting_of(self.tenant, request)))
+                tenant = None if "tenant_id" in fields else setting_of(self.tenant, request)
+                self.client.record(event_of(handled, actor, tenant))
         except Exception as error:
-            report(error, self.on_failure)
+            report(error, self.on_failure, self.client)

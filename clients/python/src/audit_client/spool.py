@@ -110,17 +110,41 @@ class SlotLog:
     def append(self, entry: Entry) -> None:
         line = frame(entry.body)
         try:
-            if self.fd is None or self.written + len(line) > SEGMENT_BYTES_MAX:
-                self.next_segment()
-            assert self.fd is not None
-            self.write(self.fd, line)
+            try:
+                self.write_line(line)
+            except OSError:
+                if self.pending or not self.segments:
+                    raise
+                # A full disk, perhaps of settled events: the segment that is written stays until it is full.
+                self.remove_settled()
+                self.write_line(line)
         except OSError as error:
-            self.undo_write()
             raise SpoolError(f"cannot write to the spool {self.path}: {error}") from error
         self.written += len(line)
         self.pending += 1
         self.pending_bytes += len(line)
         entry.segment, entry.end = self.segment, self.written
+
+    def write_line(self, line: bytes) -> None:
+        try:
+            if self.fd is None or self.written + len(line) > SEGMENT_BYTES_MAX:
+                self.next_segment()
+            assert self.fd is not None
+            self.write(self.fd, line)
+        except OSError:
+            self.undo_write()
+            raise
+
+    def remove_settled(self) -> None:
+        """Removes all segments, as no event is pending."""
+        if self.fd is not None:
+            self.end_segment()
+        if self.reader is not None:
+            self.reader.close()
+            self.reader = None
+        for segment in list(self.segments):
+            self.remove(segment)
+        self.read_segment, self.read_offset = self.segment, 0
 
     def next_segment(self) -> None:
         if self.fd is not None:

@@ -57,8 +57,9 @@ class Recordings:
         checked_entry(event)
         self.recorded.append(json.loads(encode(without_none(event))))
 
-    def _stats(self) -> Stats:
-        return Stats(recorded=len(self.recorded), stored=len(self.recorded), failed=0, dropped=0, pending=0)
+    def _stats(self, middleware_errors: int) -> Stats:
+        count = len(self.recorded)
+        return Stats(recorded=count, stored=count, failed=0, dropped=0, pending=0, middleware_errors=middleware_errors)
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         """In place of the service: it stores events, and has nothing else."""
@@ -92,7 +93,7 @@ class RecordingClient(Recordings, Client):
         return True
 
     def stats(self) -> Stats:
-        return self._stats()
+        return self._stats(self._recorder.stats().middleware_errors)
 
 
 class AsyncRecordingClient(Recordings, AsyncClient):
@@ -110,7 +111,7 @@ class AsyncRecordingClient(Recordings, AsyncClient):
         return True
 
     def stats(self) -> Stats:
-        return self._stats()
+        return self._stats(self._recorder.stats().middleware_errors)
 
 
 def matches(value: Any, pattern: Any) -> bool:

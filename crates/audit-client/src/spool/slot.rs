@@ -142,6 +142,25 @@ impl Slot {
 
     pub(crate) fn append(&mut self, entry: &Entry) -> Result<Ticket> {
         let line = frame(&entry.body);
+        match self.write_line(&line) {
+            // A full disk, perhaps of settled events: the segment that is written stays until it is full.
+            Err(_) if self.pending == 0 && !self.segments.is_empty() => {
+                self.remove_settled();
+                self.write_line(&line)
+            }
+            written => written,
+        }
+    }
+
+    /// Removes all segments, as no event is pending.
+    fn remove_settled(&mut self) {
+        self.leave_segment();
+        self.reader = None;
+        self.remove_before(self.number);
+        (self.read_number, self.read_offset) = (self.number, 0);
+    }
+
+    fn write_line(&mut self, line: &[u8]) -> Result<Ticket> {
         let length = line.len() as u64;
         if self.written + length > SEGMENT_BYTES_MAX {
             self.leave_segment();
@@ -150,7 +169,7 @@ impl Slot {
             Some(segment) => Arc::clone(segment),
             None => self.next_segment()?,
         };
-        if let Err(error) = (&segment.file).write_all(&line) {
+        if let Err(error) = (&segment.file).write_all(line) {
             // A full disk. The part that was written has to go, or nothing more may come behind it.
             if segment.file.set_len(self.written).is_err() {
                 self.leave_segment();

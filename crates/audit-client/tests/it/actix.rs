@@ -1,10 +1,13 @@
 //! The middleware for actix-web records what handlers say, if their requests succeed.
 
-use actix_web::middleware::from_fn;
+use actix_web::body::BoxBody;
+use actix_web::dev::{Service, ServiceRequest, ServiceResponse};
+use actix_web::error::ErrorForbidden;
+use actix_web::middleware::{Next, from_fn};
 use actix_web::test::{TestRequest, call_service, init_service};
 use actix_web::{App, HttpRequest, HttpResponse, web};
 use audit_client::actix::{annotate, record};
-use audit_client::{ActorType, Category, NewEvent, Record, RecordedEvents};
+use audit_client::{ActorType, Category, EventBuilder, NewEvent, Record, RecordedEvents};
 use std::sync::Arc;
 
 /// Responds with the status in the path, after it has said what happened, once or twice.
@@ -50,6 +53,34 @@ async fn those_of_another_request_are_not() {
     for path in ["/400/1", "/403/1", "/500/1"] {
         assert_eq!(recorded_by(path).await, 0, "{path}");
     }
+}
+
+#[actix_web::test]
+async fn an_error_of_a_middleware_within_is_the_end_of_the_request() {
+    let events = RecordedEvents::default();
+    let audit: Arc<dyn Record> = Arc::new(events.clone());
+    let app = App::new()
+        .app_data(web::Data::new(audit))
+        .wrap(from_fn(
+            async |request: ServiceRequest,
+                   next: Next<BoxBody>|
+                   -> Result<ServiceResponse, actix_web::Error> {
+                next.call(request).await?;
+                Err(ErrorForbidden("too late"))
+            },
+        ))
+        .wrap(from_fn(record))
+        .route("/", web::get().to(failing));
+    let app = init_service(app).await;
+    let request = TestRequest::get().uri("/").to_request();
+    assert!(app.call(request).await.is_err());
+    events.assert_recorded(&[("action", "invoice.delete_failed"), ("outcome", "denied")]);
+}
+
+async fn failing(request: HttpRequest) -> HttpResponse {
+    let event = EventBuilder::of_request("invoice.deleted", Category::Mutation).tenant_id("acme");
+    annotate(&request, event.failed_action("invoice.delete_failed"));
+    HttpResponse::Ok().finish()
 }
 
 #[actix_web::test]

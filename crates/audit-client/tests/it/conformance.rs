@@ -83,12 +83,17 @@ fn builder(options: &Value, base_url: &str, spool: &Path, outcome: &Shared) -> C
                 retry.backoff = Duration::from_millis(number());
                 builder
             }
+            "backoff_ms_max" => {
+                retry.backoff_max = Duration::from_millis(number());
+                builder
+            }
             "retry_after_seconds_max" => {
                 retry.retry_after_max = Duration::from_secs(number());
                 builder
             }
             "keep_unauthorized" => builder.keep_unauthorized(value == true),
             "spool" if value == true => builder.spool(Spool::new(spool)),
+            "spool" if value.is_string() => builder.spool(Spool::new(text())),
             "spool" => builder,
             other => panic!("an option {other} that this runner does not know"),
         };
@@ -100,7 +105,7 @@ fn record(client: &Client, events: &[NewEvent], outcome: &Shared) {
     for event in events {
         match client.record(event.clone()) {
             Ok(_) => {}
-            Err(Error::QueueFull { .. }) => outcome.lock().raised += 1,
+            Err(Error::QueueFull { .. } | Error::Spool(_)) => outcome.lock().raised += 1,
             Err(error) => panic!("{error}"),
         }
     }
@@ -180,7 +185,9 @@ fn the_client_conforms() {
         return;
     };
     let cases: Vec<Value> = serde_json::from_slice(&cases).expect("a JSON array");
-    let offered = cases.into_iter().filter(is_offered);
+    let offers = kit::output("server.py", &["--offers"]).expect("an interpreter");
+    let offers: Vec<String> = serde_json::from_slice(&offers).expect("a JSON array");
+    let offered = cases.into_iter().filter(|case| is_offered(case, &offers));
     // The latter stop this process, and with it every other case.
     let (cases, freezing): (Vec<_>, Vec<_>) = offered.partition(|case| !needs(case).contains(&"freeze"));
     assert!(cases.len() > 30, "{} cases", cases.len());
@@ -214,13 +221,14 @@ fn needs(case: &Value) -> Vec<&str> {
 }
 
 /// Whether the case can run with this client. `.ci/run` fails for each `SKIPPED`: the machine lacks what the case needs.
-fn is_offered(case: &Value) -> bool {
+fn is_offered(case: &Value, offers: &[String]) -> bool {
     needs(case).into_iter().all(|need| match need {
         "spool" => true,
         // A Rust program with threads cannot go on in a child without exec, so no machine can run these.
         "fork" => false,
         "freeze" if cfg!(target_os = "linux") => true,
-        "freeze" => {
+        "disk" if offers.iter().any(|offer| offer == need) => true,
+        "freeze" | "disk" => {
             let line = format!("SKIPPED: {}: needs {need}\n", case["name"]);
             let mut output = std::io::stderr();
             output

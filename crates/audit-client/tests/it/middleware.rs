@@ -2,8 +2,14 @@
 
 use crate::tables::cases;
 use audit_client::{ActorType, Category, EventBuilder, NewEvent, RecordedEvents};
+#[cfg(feature = "actix")]
+use audit_client::{Error, Record};
+#[cfg(feature = "actix")]
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::net::{IpAddr, Ipv4Addr};
+#[cfg(feature = "actix")]
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -79,9 +85,49 @@ fn with_metadata(event: EventBuilder, metadata: &Value) -> EventBuilder {
     NewEvent::from_serialize(&event).expect("an object").into()
 }
 
-/// These tests abort no request: the table has to say why.
+/// These tests abort no request, but drop its handler: the table has to say why.
 fn assert_has_reason(case: &Value, framework: &str) {
     assert!(case["aborted"].is_null() || case["not_aborted_in"][framework].is_string());
+    assert!(case["not_dropped_in"][framework].is_null());
+}
+
+/// Errors that are counted where the application has these callbacks.
+fn errors_of(case: &Value, callbacks: &[&str]) -> u64 {
+    let throwing = callbacks.iter().filter(|name| throws(case, name)).count() as u64;
+    // A tenant that is not known is an error too.
+    throwing + u64::from(case["expect"] == "reported")
+}
+
+/// Tells when an event is recorded, in whatever thread.
+#[cfg(feature = "actix")]
+struct Signalling {
+    recorded: RecordedEvents,
+    signal: Mutex<Sender<()>>,
+}
+
+#[cfg(feature = "actix")]
+impl Signalling {
+    fn of(recorded: &RecordedEvents) -> (Self, Receiver<()>) {
+        let (signal, is_recorded) = channel();
+        let signalling = Self {
+            recorded: recorded.clone(),
+            signal: Mutex::new(signal),
+        };
+        (signalling, is_recorded)
+    }
+}
+
+#[cfg(feature = "actix")]
+impl Record for Signalling {
+    fn record(&self, event: NewEvent) -> Result<bool, Error> {
+        let is_taken = self.recorded.record(event)?;
+        self.signal.lock().send(()).expect("the test waits");
+        Ok(is_taken)
+    }
+
+    fn note_middleware_error(&self) {
+        self.recorded.note_middleware_error();
+    }
 }
 
 fn status_of(case: &Value) -> u16 {
@@ -89,7 +135,9 @@ fn status_of(case: &Value) -> u16 {
     status.try_into().expect("a status")
 }
 
-fn check(case: &Value, recorded: &RecordedEvents) {
+fn check(case: &Value, recorded: &RecordedEvents, callbacks: &[&str]) {
+    let errors = recorded.middleware_errors();
+    assert_eq!(errors, errors_of(case, callbacks), "{}", case["name"]);
     let mut events: Vec<Value> = recorded
         .events()
         .iter()
@@ -112,8 +160,10 @@ fn check(case: &Value, recorded: &RecordedEvents) {
 #[cfg(feature = "actix")]
 mod actix {
     use super::{
-        LOCALHOST, actor_of, assert_has_reason, callback, cases, check, event_of, status_of, text, throws,
+        LOCALHOST, Signalling, actor_of, assert_has_reason, callback, cases, check, event_of, status_of,
+        text, throws,
     };
+    use actix_web::dev::Service;
     use actix_web::http::Method;
     use actix_web::middleware::from_fn;
     use actix_web::test::{TestRequest, call_service, init_service};
@@ -121,12 +171,17 @@ mod actix {
     use audit_client::actix::{Identity, annotate, record};
     use audit_client::{Record, RecordedEvents};
     use serde_json::Value;
+    use std::future::{Future, pending};
     use std::net::SocketAddr;
     use std::sync::Arc;
+    use std::task::{Context, Waker};
 
     async fn handler(request: HttpRequest, case: web::Data<Value>) -> actix_web::Result<HttpResponse> {
         if let Some(event) = event_of(&case) {
             annotate(&request, event);
+        }
+        if case["dropped"] == true {
+            pending::<()>().await;
         }
         if case["response"]["raises"] == true {
             return Err(error::ErrorInternalServerError("broken"));
@@ -137,7 +192,8 @@ mod actix {
 
     async fn run(case: &Value) -> RecordedEvents {
         let recorded = RecordedEvents::default();
-        let audit: Arc<dyn Record> = Arc::new(recorded.clone());
+        let (audit, is_recorded) = Signalling::of(&recorded);
+        let audit: Arc<dyn Record> = Arc::new(audit);
         let tenant = callback(
             case,
             "tenant",
@@ -163,6 +219,15 @@ mod actix {
             sent = sent.append_header((name.as_str(), text(value)));
         }
         let sent = sent.set_payload(request["body"].to_string()).to_request();
+        if case["dropped"] == true {
+            let mut handling = Box::pin(app.call(sent));
+            let poll = handling.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(poll.is_pending(), "the handler waits");
+            recorded.assert_nothing_recorded();
+            drop(handling);
+            is_recorded.recv().expect("it is recorded");
+            return recorded;
+        }
         let response = call_service(&app, sent).await;
         assert_eq!(response.status().as_u16(), status_of(case), "the response stays");
         recorded
@@ -172,7 +237,7 @@ mod actix {
     async fn actix_records_what_the_table_says() {
         for case in cases("middleware.json") {
             assert_has_reason(&case, "actix");
-            check(&case, &run(&case).await);
+            check(&case, &run(&case).await, &["actor"]);
         }
     }
 }
@@ -183,8 +248,8 @@ mod tower {
     use audit_client::RecordedEvents;
     use audit_client::tower::{Annotations, AuditLayer};
     use serde_json::Value;
-    use std::future::{Future, Ready, ready};
-    use std::pin::pin;
+    use std::future::{Future, pending, ready};
+    use std::pin::Pin;
     use std::sync::Arc;
     use std::task::{Context, Poll, Waker};
     use tower_layer::Layer;
@@ -196,7 +261,7 @@ mod tower {
     impl Service<Request<String>> for Handler {
         type Response = Response<()>;
         type Error = &'static str;
-        type Future = Ready<Result<Response<()>, &'static str>>;
+        type Future = Pin<Box<dyn Future<Output = Result<Response<()>, &'static str>> + Send>>;
 
         fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), &'static str>> {
             Poll::Ready(Ok(()))
@@ -207,11 +272,14 @@ mod tower {
             if let Some(event) = event_of(&self.0) {
                 annotations.add(event);
             }
+            if self.0["dropped"] == true {
+                return Box::pin(pending());
+            }
             if self.0["response"]["raises"] == true {
-                return ready(Err("broken"));
+                return Box::pin(ready(Err("broken")));
             }
             let response = Response::builder().status(status_of(&self.0)).body(());
-            ready(Ok(response.expect("a response")))
+            Box::pin(ready(Ok(response.expect("a response"))))
         }
     }
 
@@ -238,8 +306,14 @@ mod tower {
         }
         let request = request.body(sent["body"].to_string()).expect("a request");
         let mut service = layer.layer(Handler(case.clone()));
-        let mut response = pin!(service.call(request));
+        let mut response = service.call(request);
         let poll = response.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        if case["dropped"] == true {
+            assert!(poll.is_pending(), "the handler waits");
+            recorded.assert_nothing_recorded();
+            drop(response);
+            return recorded;
+        }
         let Poll::Ready(response) = poll else {
             panic!("without a runtime it records in this thread");
         };
@@ -252,7 +326,7 @@ mod tower {
     fn tower_records_what_the_table_says() {
         for case in cases("middleware.json") {
             assert_has_reason(&case, "tower");
-            check(&case, &run(&case));
+            check(&case, &run(&case), &["actor", "address"]);
         }
     }
 }

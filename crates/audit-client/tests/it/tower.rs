@@ -1,10 +1,11 @@
 //! The layer for tower records what handlers say, if their requests succeed.
 
 use audit_client::tower::{Annotations, AuditLayer};
-use audit_client::{ActorType, Category, Error, NewEvent, Record, RecordedEvents};
+use audit_client::{ActorType, Category, Error, EventBuilder, NewEvent, Record, RecordedEvents};
 use parking_lot::Mutex;
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -124,4 +125,56 @@ fn a_client_that_disconnects_after_its_request_was_handled_does_not_prevent_the_
     allow.send(()).expect("the client waits");
     let recorded = events.recv().expect("recorded");
     assert_eq!(recorded.as_object()["action"], event().as_object()["action"]);
+}
+
+#[test]
+fn a_handler_that_is_dropped_in_a_runtime_is_recorded_by_another_thread() {
+    let (allow, may_record) = channel();
+    let (recorded, events) = channel();
+    let audit = Arc::new(Slow {
+        may_record: Mutex::new(may_record),
+        recorded: Mutex::new(recorded),
+    });
+    let runtime = runtime();
+    let response = respond(audit, 200, 1);
+    {
+        let _context = runtime.enter();
+        // Not even once polled: the handler has said in its call what it does.
+        drop(response);
+    }
+    allow.send(()).expect("the client waits");
+    let recorded = events.recv().expect("recorded");
+    assert_eq!(recorded.as_object()["metadata"]["aborted"], true);
+    assert!(!recorded.as_object().contains_key("outcome"));
+}
+
+#[test]
+fn a_handler_that_panics_has_failed() {
+    let events = RecordedEvents::default();
+    let mut service = AuditLayer::new(Arc::new(events.clone())).layer(Panicking);
+    let mut response = service.call(Request::new(()));
+    let polled = catch_unwind(AssertUnwindSafe(|| {
+        drop(response.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+    }));
+    assert!(polled.is_err());
+    let event = events.assert_recorded(&[("action", "invoice.delete_failed"), ("outcome", "failure")]);
+    assert_eq!(event.as_object()["metadata"]["status"], 500);
+}
+
+struct Panicking;
+
+impl Service<Request<()>> for Panicking {
+    type Response = Response<()>;
+    type Error = Infallible;
+    type Future = Responding;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<()>) -> Self::Future {
+        let annotations = request.extensions().get::<Annotations>().expect("the layer's");
+        annotations.add(EventBuilder::from(event()).failed_action("invoice.delete_failed"));
+        Box::pin(async { panic!("the handler is broken") })
+    }
 }
