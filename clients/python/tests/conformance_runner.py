@@ -219,6 +219,10 @@ async def run_async(name: str, spool: Path) -> List[str]:
         this.outcome.flushes.append(await client.close(deadline(step)))
         this.outcome.client_ended(client)
 
+    async def in_child(step: Dict[str, Any]) -> None:
+        await record(step["events"])
+        await close(step)
+
     for step in this.case["do"]:
         if step["do"] == "record" and step.get("background"):
             tasks.append(asyncio.create_task(record(step["events"])))
@@ -235,6 +239,9 @@ async def run_async(name: str, spool: Path) -> List[str]:
             this.outcome.flushes.append(await client.flush(deadline(step)))
         elif step["do"] == "close":
             await close(step)
+        elif step["do"] == "fork":
+            # The event loop of the parent does not survive it.
+            this.fork(lambda step=step: asyncio.run(in_child(step)))  # type: ignore[misc]
         elif step["do"] == "restart":
             await client.close(0)
             this.outcome.client_ended(client)
