@@ -36,6 +36,10 @@ const RULES: &[Rule] = &[
         avoids: &[DATABASE, WEB, CLIENT],
     },
     Rule {
+        package: "audit-sha256",
+        avoids: IO,
+    },
+    Rule {
         package: "audit-csv",
         avoids: IO,
     },

@@ -18,7 +18,9 @@ use crate::telemetry::Timing;
 use audit_auth::{EventsWrite, Keys, Principal};
 use audit_domain::{ContentSalt, DigestKey, Environment, Event, ProjectId, Record, SentDigest, Stamp};
 use audit_redact::Engine;
-use audit_store::{Appended, ConfigurationVersion, Destination, EventSender, NewEvent, Reader, StoreError};
+use audit_store::{
+    Appended, ConfigurationVersion, Destination, EventSender, NewEvent, Reader, StoreError, UnhashedEvent,
+};
 use std::sync::Arc;
 
 /// How often a request is prepared again because the project's configuration changed meanwhile. After that it runs with the
@@ -319,9 +321,10 @@ impl AuditLog {
         sent: &SentEvents<'_>,
     ) -> Result<Prepared<NewEvent>> {
         let now = self.clock.now();
-        read_events(sent, now, self.entropy.bytes(), |event, stamp| {
+        let prepared = read_events(sent, now, self.entropy.bytes(), |event, stamp| {
             self.prepare_event(target, engine, event, stamp)
-        })
+        })?;
+        Ok(prepared.map_events(|events| NewEvent::all_hashed(events, &target.destination)))
     }
 
     fn prepare_event(
@@ -330,7 +333,7 @@ impl AuditLog {
         engine: &Engine,
         event: Event,
         stamp: Stamp,
-    ) -> (NewEvent, usize) {
+    ) -> (UnhashedEvent, usize) {
         let digest_key = self.settings.digest_key.as_ref();
         let salt = ContentSalt::from_bytes(self.entropy.bytes());
         prepare_event(target, engine, digest_key, salt, event, stamp)
@@ -345,7 +348,7 @@ pub(crate) fn prepare_event(
     salt: ContentSalt,
     mut event: Event,
     stamp: Stamp,
-) -> (NewEvent, usize) {
+) -> (UnhashedEvent, usize) {
     let (record, digest, report) = redact_and_record(engine, digest_key, &mut event, stamp);
     let idempotency = event.idempotency_key.as_deref().zip(digest);
     let new = watched(target, salt, &event, record, idempotency, stamp);
@@ -360,7 +363,7 @@ pub(crate) fn prepare_own_event(
     salt: ContentSalt,
     mut event: Event,
     stamp: Stamp,
-) -> NewEvent {
+) -> UnhashedEvent {
     let (record, digest, _) = redact_and_record_own(engine, digest_key, &mut event, stamp);
     let idempotency = event.idempotency_key.as_deref().zip(digest);
     watched(target, salt, &event, record, idempotency, stamp)
@@ -374,14 +377,14 @@ fn watched(
     record: Record,
     idempotency: Option<(&str, SentDigest)>,
     stamp: Stamp,
-) -> NewEvent {
+) -> UnhashedEvent {
     let facets = event.facets();
     let watches = target.project.alert_rules.watches(
         &facets,
         event.occurred_at.unwrap_or(stamp.received_at),
         stamp.received_at,
     );
-    let new = NewEvent::new(&target.destination, record, salt, &facets, idempotency);
+    let new = UnhashedEvent::new(&target.destination, record, salt, &facets, idempotency);
     new.watched(watches).sent_by(target.sender)
 }
 

@@ -109,7 +109,9 @@ struct Parts {
 }
 
 impl Parts {
-    fn compose(self) -> Result<Arc<AuditLog>> {
+    fn compose(mut self) -> Result<Arc<AuditLog>> {
+        let store = &self.store;
+        self.settings.digest_key.get_or_insert_with(|| store.digest_key());
         let wake = Arc::new(Wake::default());
         let listener = Arc::clone(&wake);
         self.store.on_deliveries(move || listener.due())?;

@@ -17,7 +17,8 @@ pub struct Settings {
     pub hash_key: Option<HashKey>,
     /// Keys that stored hashes may have been made with. Filters search their forms too.
     pub hash_keys_previous: Vec<HashKey>,
-    /// The key of the digests that distinguish idempotent repeats from conflicts.
+    /// The key of the digests that distinguish idempotent repeats from conflicts; `None` for one of the store
+    /// ([`audit_store::Store::digest_key`]).
     pub digest_key: Option<DigestKey>,
     /// The addresses that webhooks may use.
     pub webhook_addresses: AddressPolicy,

@@ -15,7 +15,7 @@ use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, 
 use audit_redact::{Engine, Shape};
 use audit_store::{
     AnonymousStreams, Appended, Destination, EventSender, NewEvent, NewStreamEvent, StoreError,
-    StreamClientRow, StreamEvent, StreamRow, Writer,
+    StreamClientRow, StreamEvent, StreamRow, UnhashedEvent, Writer,
 };
 use limits::StreamLimits;
 use serde_json::{Map, Value};
@@ -400,6 +400,7 @@ fn append_claimed(writer: &mut Writer<'_>, claiming: Claiming, events: Vec<Strea
         claimed_event(event, &engine, &destination, salt, now).map(|event| event.sent_by(sender))
     };
     let events = events.into_iter().map(prepare).collect::<Result<Vec<_>>>()?;
+    let events = NewEvent::all_hashed(events, &destination);
     let appended = writer.append_claimed(destination, events, now)?;
     let is_stored = |appended: &&Appended| matches!(appended, Appended::Stored(_));
     Ok(appended.events.iter().filter(is_stored).count() as u64)
@@ -412,7 +413,7 @@ fn claimed_event(
     destination: &Destination,
     content_salt: ContentSalt,
     now: Timestamp,
-) -> Result<NewEvent> {
+) -> Result<UnhashedEvent> {
     let StreamEvent {
         stamp,
         occurred_at,
@@ -436,7 +437,7 @@ fn claimed_event(
     let record = Record::claimed(object, redacted, stamp, occurred_at, now)?;
     let canonical = record.canonical().to_owned();
     let facets = Facets::read(&canonical).map_err(AppError::internal)?;
-    Ok(NewEvent::new(
+    Ok(UnhashedEvent::new(
         destination,
         record,
         content_salt,

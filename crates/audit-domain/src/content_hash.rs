@@ -16,9 +16,8 @@
 
 use crate::field_texts::{FieldRanges, FieldTexts, VisibleTexts};
 use crate::{ContentHash, EventField, EventPart, LogName};
+use audit_sha256::{Batch, Prefix};
 use serde_json::{Map, Value, json};
-use sha2::block_api::compress256;
-use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
@@ -58,20 +57,30 @@ impl ContentSalt {
         &self.0
     }
 
-    /// The salts of the parts, in their order.
-    fn part_salts(&self, message: &mut Message) -> [PartSalt; EventPart::COUNT] {
-        let mut salts = [[0; Self::BYTES]; EventPart::COUNT];
-        for (index, salts) in (0..).zip(salts.chunks_mut(2)) {
-            message.begin(SALTS);
-            message.extend(&self.0);
-            message.extend(&[index]);
-            let digest = message.digest();
-            for (salt, half) in salts.iter_mut().zip(digest.as_chunks().0) {
-                *salt = *half;
-            }
+    /// Adds the messages whose digests are the salts of the parts, in their order: see [`part_salts`].
+    fn add_salts(&self, batch: &mut Batch) {
+        for index in 0..SALT_PAIRS as u8 {
+            batch.add(|message| {
+                message.push(SALTS);
+                message.extend_from_slice(&self.0);
+                message.push(index);
+            });
         }
-        salts
     }
+}
+
+/// Digests that are two salts each, for all parts.
+const SALT_PAIRS: usize = EventPart::COUNT.div_ceil(2);
+
+/// The salts of the parts, of the digests of [`ContentSalt::add_salts`].
+fn part_salts(digests: impl Iterator<Item = [u8; 32]>) -> [PartSalt; EventPart::COUNT] {
+    let mut salts = [[0; ContentSalt::BYTES]; EventPart::COUNT];
+    for (salts, digest) in salts.chunks_mut(2).zip(digests) {
+        for (salt, half) in salts.iter_mut().zip(digest.as_chunks().0) {
+            *salt = *half;
+        }
+    }
+    salts
 }
 
 impl fmt::Display for ContentSalt {
@@ -122,13 +131,20 @@ impl PartProofs {
     /// For a reader from whom some parts of a stored event are hidden. `None` when the text is not one of an event.
     pub fn new(canonical: &str, salt: &ContentSalt, is_hidden: impl Fn(EventPart) -> bool) -> Option<Self> {
         let fields = FieldRanges::find(canonical)?.of(canonical);
-        let mut message = Message::with_capacity(canonical.len());
-        let mut proofs = salt.part_salts(&mut message).map(PartProof::Salt);
-        for (proof, part) in proofs.iter_mut().zip(EventPart::ALL) {
-            if let PartProof::Salt(salt) = proof
-                && is_hidden(*part)
+        let mut batch = Batch::default();
+        salt.add_salts(&mut batch);
+        let salts = part_salts(batch.digests());
+        let parts = || salts.iter().zip(EventPart::ALL);
+        for (salt, part) in parts().filter(|(_, part)| is_hidden(**part)) {
+            add_part(&mut batch, *part, salt, &fields);
+        }
+        let mut hashes = batch.digests();
+        let mut proofs = salts.map(PartProof::Salt);
+        for (proof, (_, part)) in proofs.iter_mut().zip(parts()) {
+            if is_hidden(*part)
+                && let Some(hash) = hashes.next()
             {
-                *proof = PartProof::Hash(message.part_hash(*part, salt, &fields));
+                *proof = PartProof::Hash(hash);
             }
         }
         Some(Self(proofs))
@@ -172,7 +188,10 @@ impl ContentHash {
     /// The content hash of an event with this canonical text. `None` when the text is not one of an event.
     pub fn of(canonical: &str, salt: &ContentSalt, log: &LogName) -> Option<Self> {
         let fields = FieldRanges::find(canonical)?.of(canonical);
-        Some(PartsHash::new(&fields, salt, log).content_hash(&fields))
+        let [hash] = hash_together(&[(fields, *salt)], log, &mut Batch::default())
+            .try_into()
+            .ok()?;
+        Some(hash.1)
     }
 
     /// The content hash that a reader computes from the parts that it sees and the proofs of all parts. The members of `event` that are
@@ -180,127 +199,105 @@ impl ContentHash {
     pub fn of_visible(event: &Map<String, Value>, proofs: &PartProofs, log: &LogName) -> Self {
         let visible = VisibleTexts::of(event);
         let fields = visible.texts();
-        let mut message = Message::with_capacity(0);
-        let mut hash = PartsHash::begin(log);
+        let mut batch = Batch::default();
         for (part, proof) in EventPart::ALL.iter().zip(&proofs.0) {
-            let part_hash = match proof {
-                PartProof::Salt(salt) => message.part_hash(*part, salt, &fields),
-                PartProof::Hash(part_hash) => *part_hash,
-            };
-            hash.0.update(part_hash);
+            if let PartProof::Salt(salt) = proof {
+                add_part(&mut batch, *part, salt, &fields);
+            }
         }
-        hash.content_hash(&fields)
+        let mut computed = batch.digests();
+        let hashes = proofs.0.map(|proof| match proof {
+            PartProof::Salt(_) => computed.next().unwrap_or_default(),
+            PartProof::Hash(hash) => hash,
+        });
+        drop(computed);
+        let mut prefixes = batch.prefixes([hashes], |hashes, message| write_parts(log, &hashes, message));
+        let parts = PartsHash(prefixes.pop().unwrap_or_default());
+        parts.content_hash(&fields)
     }
 }
 
 /// A content hash of which the parts have been hashed, and the open fields not yet. These contain what the service writes last: id and
 /// time.
 #[derive(Clone)]
-pub(crate) struct PartsHash(Sha256);
+pub(crate) struct PartsHash(Prefix);
 
 impl PartsHash {
-    /// Hashes the parts of an event.
-    pub(crate) fn new(fields: &FieldTexts<'_>, salt: &ContentSalt, log: &LogName) -> Self {
-        let mut message = Message::with_capacity(1_024);
-        let mut hashes = [[0; 32]; EventPart::COUNT];
-        let salts = salt.part_salts(&mut message);
-        for ((hash, part), salt) in hashes.iter_mut().zip(EventPart::ALL).zip(&salts) {
-            *hash = message.part_hash(*part, salt, fields);
-        }
-        let mut hash = Self::begin(log);
-        hash.0.update(hashes.as_flattened());
-        hash
-    }
-
-    fn begin(log: &LogName) -> Self {
-        let mut hash = Sha256::new_with_prefix([CONTENT]);
-        hash.update(log.as_str());
-        hash.update("\n");
-        Self(hash)
-    }
-
     /// The content hash with these open fields.
     pub(crate) fn content_hash(&self, fields: &FieldTexts<'_>) -> ContentHash {
-        let mut hash = self.0.clone();
-        write_lines(&EventPart::OPEN_FIELDS, fields, |text| hash.update(text));
-        ContentHash::from_bytes(hash.finalize().into())
+        let digest = self
+            .0
+            .digest(|message| write_lines(&EventPart::OPEN_FIELDS, fields, message));
+        ContentHash::from_bytes(digest)
     }
 }
 
+/// Events whose content hashes are computed together: as many as fill the lanes of a vector.
+pub(crate) const EVENTS_AT_ONCE: usize = 8;
+
+/// The content hashes of events of a log. The salts of all events are hashed together, then their parts, then the rest.
+pub(crate) fn hash_together(
+    events: &[(FieldTexts<'_>, ContentSalt)],
+    log: &LogName,
+    batch: &mut Batch,
+) -> Vec<(PartsHash, ContentHash)> {
+    for (_, salt) in events {
+        salt.add_salts(batch);
+    }
+    let digests: Vec<PartHash> = batch.digests().collect();
+    for ((fields, _), digests) in events.iter().zip(digests.chunks(SALT_PAIRS)) {
+        let salts = part_salts(digests.iter().copied());
+        for (part, salt) in EventPart::ALL.iter().zip(&salts) {
+            add_part(batch, *part, salt, fields);
+        }
+    }
+    let hashes: Vec<PartHash> = batch.digests().collect();
+    let write = |hashes: &[PartHash], message: &mut Vec<u8>| write_parts(log, hashes, message);
+    let prefixes = batch.prefixes(hashes.chunks(EventPart::COUNT), write);
+    for (prefix, (fields, _)) in prefixes.iter().zip(events) {
+        batch.add_after(prefix, |message| {
+            write_lines(&EventPart::OPEN_FIELDS, fields, message)
+        });
+    }
+    let contents = batch.digests().map(ContentHash::from_bytes);
+    prefixes.into_iter().map(PartsHash).zip(contents).collect()
+}
+
+/// Adds the message whose digest is the hash of a part.
+fn add_part(batch: &mut Batch, part: EventPart, salt: &PartSalt, fields: &FieldTexts<'_>) {
+    batch.add(|message| {
+        message.push(PART);
+        message.extend_from_slice(salt);
+        message.push(part as u8);
+        write_lines(part.fields(), fields, message);
+    });
+}
+
+/// Writes the beginning of what is hashed to the content hash.
+fn write_parts(log: &LogName, hashes: &[PartHash], message: &mut Vec<u8>) {
+    message.push(CONTENT);
+    message.extend_from_slice(log.as_str().as_bytes());
+    message.push(b'\n');
+    message.extend_from_slice(hashes.as_flattened());
+}
+
 /// Writes the values of fields that are hashed together.
-fn write_lines(hashed: &[EventField], fields: &FieldTexts<'_>, mut write: impl FnMut(&str)) {
+fn write_lines(hashed: &[EventField], fields: &FieldTexts<'_>, message: &mut Vec<u8>) {
     for (index, field) in hashed.iter().enumerate() {
         let value = fields.get(*field);
         if field.is_appended() && value.is_empty() {
             continue;
         }
         if index > 0 {
-            write("\n");
+            message.push(b'\n');
         }
-        write(value);
+        message.extend_from_slice(value.as_bytes());
     }
 }
 
 impl fmt::Debug for PartsHash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("PartsHash(…)")
-    }
-}
-
-/// The messages of short digests, one after the other in the same memory. Seventeen of them are most of the cost of a content hash: with
-/// [`Sha256`], which buffers and pads each block, they take a fifth longer.
-struct Message(Vec<u8>);
-
-impl Message {
-    /// The state before the first block (FIPS 180-4 §5.3.3).
-    const FIRST_STATE: [u32; 8] = [
-        0x6a09_e667,
-        0xbb67_ae85,
-        0x3c6e_f372,
-        0xa54f_f53a,
-        0x510e_527f,
-        0x9b05_688c,
-        0x1f83_d9ab,
-        0x5be0_cd19,
-    ];
-    const BLOCK_BYTES: usize = 64;
-
-    fn with_capacity(bytes: usize) -> Self {
-        Self(Vec::with_capacity(bytes + 2 * Self::BLOCK_BYTES))
-    }
-
-    fn begin(&mut self, prefix: u8) {
-        self.0.clear();
-        self.0.push(prefix);
-    }
-
-    fn extend(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-    }
-
-    /// The hash of a part.
-    fn part_hash(&mut self, part: EventPart, salt: &PartSalt, fields: &FieldTexts<'_>) -> PartHash {
-        self.begin(PART);
-        self.extend(salt);
-        self.extend(&[part as u8]);
-        write_lines(part.fields(), fields, |text| self.extend(text.as_bytes()));
-        self.digest()
-    }
-
-    /// The SHA-256 of the message.
-    fn digest(&mut self) -> [u8; 32] {
-        let bits = self.0.len() as u64 * 8;
-        self.0.push(0x80);
-        let length_at = (self.0.len() + 8).next_multiple_of(Self::BLOCK_BYTES) - 8;
-        self.0.resize(length_at, 0);
-        self.extend(&bits.to_be_bytes());
-        let mut state = Self::FIRST_STATE;
-        compress256(&mut state, self.0.as_chunks().0);
-        let mut digest = [0; 32];
-        for (bytes, word) in digest.as_chunks_mut().0.iter_mut().zip(state) {
-            *bytes = word.to_be_bytes();
-        }
-        digest
     }
 }
 

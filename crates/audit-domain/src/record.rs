@@ -1,11 +1,12 @@
 //! An event as it is stored: its canonical text with the envelope the service added, and the hash over it.
 
-use crate::content_hash::PartsHash;
+use crate::content_hash::{EVENTS_AT_ONCE, PartsHash, hash_together};
 use crate::field_texts::FieldRanges;
 use crate::{
     ContentHash, ContentSalt, Event, EventField, EventId, EventText, LogName, PartProofs, Timestamp,
     ViewerTier, canonical,
 };
+use audit_sha256::Batch;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt::Display;
@@ -130,13 +131,33 @@ impl Record {
     #[must_use]
     pub fn hashed(self, content_salt: ContentSalt, log: &LogName) -> HashedRecord {
         let fields = self.ranges.of(&self.canonical);
-        let parts = PartsHash::new(&fields, &content_salt, log);
+        let hashed = hash_together(&[(fields, content_salt)], log, &mut Batch::default());
+        let [(parts, content_hash)] = hashed.try_into().expect("one event has one hash");
         HashedRecord {
-            content_hash: parts.content_hash(&fields),
+            content_hash,
             content_salt,
             parts,
             record: self,
         }
+    }
+
+    /// [`Self::hashed`] for the records of a batch, in their order. Hashing them together takes less time than one after the other.
+    pub fn all_hashed(records: Vec<(Self, ContentSalt)>, log: &LogName) -> Vec<HashedRecord> {
+        let mut batch = Batch::default();
+        let mut hashes = Vec::with_capacity(records.len());
+        for records in records.chunks(EVENTS_AT_ONCE) {
+            let fields = records
+                .iter()
+                .map(|(record, salt)| (record.ranges.of(&record.canonical), *salt));
+            hashes.extend(hash_together(&fields.collect::<Vec<_>>(), log, &mut batch));
+        }
+        let hashed = |((record, content_salt), (parts, content_hash))| HashedRecord {
+            record,
+            content_salt,
+            content_hash,
+            parts,
+        };
+        records.into_iter().zip(hashes).map(hashed).collect()
     }
 
     /// Gives the record another stamp. Needed when a record was prepared before another that was stored first:

@@ -1,9 +1,9 @@
 //! The hashes of the tree: RFC 6962 §2.1 and, identically, RFC 9162 §2.1.1.
 
 use audit_domain::ContentHash;
+use audit_sha256::Batch;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
@@ -36,13 +36,12 @@ impl Hash {
 
     /// The root of the empty tree: the SHA-256 of the empty string.
     pub fn of_empty_tree() -> Self {
-        Self(Sha256::digest([]).into())
+        Self(audit_sha256::digest(&[]))
     }
 
     /// The hash of a leaf with the given data.
     pub fn of_leaf(data: &[u8]) -> Self {
-        let hasher = Sha256::new().chain_update([Self::LEAF_PREFIX]);
-        Self(hasher.chain_update(data).finalize().into())
+        Self(audit_sha256::digest(&[&[Self::LEAF_PREFIX], data]))
     }
 
     /// The hash of an event's leaf. The leaf data are the 32 bytes of the event's content hash.
@@ -50,16 +49,22 @@ impl Hash {
         Self::of_leaf(content_hash.as_bytes())
     }
 
+    /// The hashes of the leaves of several events, in their order. They are computed together, which takes less time than one after the
+    /// other.
+    pub fn of_events(content_hashes: impl IntoIterator<Item = ContentHash>) -> Vec<Self> {
+        let mut batch = Batch::default();
+        for content_hash in content_hashes {
+            batch.add(|message| {
+                message.push(Self::LEAF_PREFIX);
+                message.extend_from_slice(content_hash.as_bytes());
+            });
+        }
+        batch.digests().map(Self).collect()
+    }
+
     /// The hash of the node over `left` and `right`.
     pub fn of_node(left: &Self, right: &Self) -> Self {
-        let hasher = Sha256::new().chain_update([Self::NODE_PREFIX]);
-        Self(
-            hasher
-                .chain_update(left.0)
-                .chain_update(right.0)
-                .finalize()
-                .into(),
-        )
+        Self(audit_sha256::digest(&[&[Self::NODE_PREFIX], &left.0, &right.0]))
     }
 }
 
@@ -110,6 +115,11 @@ mod tests {
     fn the_leaf_data_of_an_event_are_its_content_hash() {
         let content_hash = ContentHash::from_bytes([7; 32]);
         assert_eq!(Hash::of_event(&content_hash), Hash::of_leaf(&[7; 32]));
+        for events in [0, 1, 9] {
+            let events = (0..events).map(|event| ContentHash::from_bytes([event; 32]));
+            let leaves: Vec<_> = events.clone().map(|event| Hash::of_event(&event)).collect();
+            assert_eq!(Hash::of_events(events), leaves);
+        }
     }
 
     #[test]

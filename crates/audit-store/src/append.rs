@@ -1,6 +1,8 @@
 //! Appending events to ledgers: one commit for many requests, planned before anything is written.
 
 pub(crate) mod alert_groups;
+#[cfg(test)]
+mod hashing_cost;
 pub(crate) mod idempotency;
 pub(crate) mod inline;
 pub(crate) mod key_probe;

@@ -115,7 +115,7 @@ mod writers;
 pub use access::{Configurator, Reader, Writer};
 pub use alerts::AlertFilter;
 pub use anchors::{AnchorStage, AnchorState, PublishedCheckpoint, StoredAnchor};
-pub use append::request::{AppendOutcome, Appended, AppendedEvents, Destination, NewEvent};
+pub use append::request::{AppendOutcome, Appended, AppendedEvents, Destination, NewEvent, UnhashedEvent};
 pub use append::senders::EventSender;
 pub use cells::rows::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 pub use configuration::{

@@ -47,6 +47,12 @@ impl RowCodes {
         code
     }
 
+    /// The bytes that are authenticated for a row.
+    #[cfg(test)]
+    pub(crate) fn message_bytes(row: &CodedRow<'_>) -> usize {
+        CONTEXT.len() + 1 + row.encode().len()
+    }
+
     /// Whether the service wrote the row.
     pub(crate) fn verifies(&self, row: &CodedRow<'_>, code: &[u8]) -> bool {
         self.code(row).as_slice().ct_eq(code).into()

@@ -21,7 +21,7 @@ use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
 use crate::writers::Writers;
-use audit_domain::Clock;
+use audit_domain::{Clock, DigestKey};
 use audit_ledger::{Frontier, TreeHead};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
@@ -372,6 +372,11 @@ impl Store {
                 false => StoreError::Unreachable("no writer took the transaction in time".to_owned()).into(),
             }),
         }
+    }
+
+    /// A key for digests of requests, the same on every node: derived from the key of the heads.
+    pub fn digest_key(&self) -> DigestKey {
+        DigestKey::new(self.heads.key().code_of_record("audit digest key 1", b""))
     }
 
     /// Opens the store of a cell of this directory with the options of this one, bringing its schema up to date first.

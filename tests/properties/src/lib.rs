@@ -6,6 +6,7 @@
 
 pub mod csv;
 pub mod events;
+pub mod hashes;
 pub mod index;
 pub mod ledger;
 pub mod names;
@@ -143,6 +144,11 @@ pub const PROPERTIES: &[Property] = &[
         name: "summary",
         check: requests::summary,
         seeds: requests::summary_seeds,
+    },
+    Property {
+        name: "sha256_lanes",
+        check: hashes::sha256_lanes,
+        seeds: hashes::sha256_lanes_seeds,
     },
 ];
 

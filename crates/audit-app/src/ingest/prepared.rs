@@ -82,6 +82,16 @@ pub(crate) fn read_events<E>(
 }
 
 impl<E> Prepared<E> {
+    /// The same, with other forms of the events, in their order.
+    pub(crate) fn map_events<T>(self, map: impl FnOnce(Vec<E>) -> Vec<T>) -> Prepared<T> {
+        Prepared {
+            events: map(self.events),
+            origins: self.origins,
+            refused: self.refused,
+            is_batch: self.is_batch,
+        }
+    }
+
     pub(crate) fn split(mut self) -> (Vec<E>, Self) {
         (std::mem::take(&mut self.events), self)
     }

@@ -122,7 +122,7 @@ impl Recorder {
             prepared.push(event);
             stamp.id = stamp.id.successor();
         }
-        Ok(prepared)
+        Ok(NewEvent::all_hashed(prepared, &target.destination))
     }
 }
 

@@ -2,6 +2,7 @@ use super::*;
 use crate::{
     Environment, Event, EventField, EventId, ProjectId, Record, Stamp, Timestamp, ViewerTier, canonical,
 };
+use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
 const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);

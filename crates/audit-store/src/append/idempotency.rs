@@ -3,7 +3,6 @@
 
 use crate::ids::LedgerId;
 use audit_domain::{EventId, Month, SentDigest};
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
 /// The identity of an idempotency key of a tenant within a ledger: the first 128 bits of the SHA-256 of tenant, NUL and key. No
@@ -27,8 +26,7 @@ impl Idempotency {
 
 /// The identity of an idempotency key of a tenant.
 pub(crate) fn hash_of_key(tenant_id: &str, key: &str) -> KeyHash {
-    let text = [tenant_id.as_bytes(), key.as_bytes()].join(&0);
-    let sha256: [u8; 32] = Sha256::digest(text).into();
+    let sha256 = audit_sha256::digest(&[tenant_id.as_bytes(), &[0], key.as_bytes()]);
     let mut hash = KeyHash::default();
     hash.copy_from_slice(&sha256[..16]);
     hash

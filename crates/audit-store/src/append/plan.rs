@@ -299,8 +299,9 @@ impl Plan {
         };
         let growth = self.growths.entry(end.ledger_id).or_insert_with(unchanged);
         if let Some(tree) = &mut growth.tree {
-            for row in rows {
-                tree.append(Hash::of_event(&row.record.content_hash()));
+            let leaves = Hash::of_events(rows.iter().map(|row| row.record.content_hash()));
+            for leaf in leaves {
+                tree.append(leaf);
             }
         }
         growth.last = last;

@@ -37,8 +37,8 @@ pub struct Destination {
 
 /// One event, ready to be appended: all expensive work is done.
 #[derive(Clone, Debug)]
-pub struct NewEvent {
-    pub(crate) record: HashedRecord,
+pub struct NewEvent<R = HashedRecord> {
+    pub(crate) record: R,
     pub(crate) action: String,
     pub(crate) tokens: Tokens,
     pub(crate) idempotency: Option<Idempotency>,
@@ -46,9 +46,12 @@ pub struct NewEvent {
     pub(crate) sender: Option<EventSender>,
 }
 
-impl NewEvent {
-    /// Prepares a record for `destination`, to which its content hash binds it. `content_salt` is random. `facets` are those
-    /// of the redacted event; `idempotency` is the key with the digest of the event as it was sent.
+/// A [`NewEvent`] without its content hash. The events of a batch are hashed together: see [`NewEvent::all_hashed`].
+pub type UnhashedEvent = NewEvent<(Record, ContentSalt)>;
+
+impl UnhashedEvent {
+    /// Prepares a record for `destination`. `content_salt` is random. `facets` are those of the redacted event; `idempotency` is the
+    /// key with the digest of the event as it was sent.
     pub fn new(
         destination: &Destination,
         record: Record,
@@ -58,20 +61,21 @@ impl NewEvent {
     ) -> Self {
         let tenant_id = facets.get(Facet::TenantId).unwrap_or_default();
         let idempotency = idempotency.map(|key| Idempotency::of(tenant_id, key));
-        let log = LogName::new(destination.project_id, destination.environment);
         let hash = idempotency
             .as_ref()
             .map(|idempotency| idempotency.hash.as_slice());
         Self {
             tokens: Tokens::of(destination.ledger_id.0, facets, hash),
             action: facets.get(Facet::Action).unwrap_or_default().to_owned(),
-            record: record.hashed(content_salt, &log),
+            record: (record, content_salt),
             idempotency,
             watches: Vec::new(),
             sender: None,
         }
     }
+}
 
+impl<R> NewEvent<R> {
     /// The same event, sent with a key; `None` where no key was presented.
     #[must_use]
     pub fn sent_by(self, sender: Option<EventSender>) -> Self {
@@ -82,6 +86,38 @@ impl NewEvent {
     #[must_use]
     pub fn watched(self, watches: Vec<Watch>) -> Self {
         Self { watches, ..self }
+    }
+
+    /// The record, and the event with another one.
+    fn with_record<S>(self, record: S) -> (R, NewEvent<S>) {
+        let event = NewEvent {
+            record,
+            action: self.action,
+            tokens: self.tokens,
+            idempotency: self.idempotency,
+            watches: self.watches,
+            sender: self.sender,
+        };
+        (self.record, event)
+    }
+}
+
+impl NewEvent {
+    /// The events with the content hashes that bind them to `destination`, in their order.
+    pub fn all_hashed(events: Vec<UnhashedEvent>, destination: &Destination) -> Vec<Self> {
+        let log = LogName::new(destination.project_id, destination.environment);
+        let mut records = Vec::with_capacity(events.len());
+        let mut rest = Vec::with_capacity(events.len());
+        for event in events {
+            let (record, event) = event.with_record(());
+            records.push(record);
+            rest.push(event);
+        }
+        let records = Record::all_hashed(records, &log);
+        let events = rest.into_iter().zip(records);
+        events
+            .map(|(event, record)| event.with_record(record).1)
+            .collect()
     }
 
     /// Its approximate size in memory.

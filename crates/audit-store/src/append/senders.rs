@@ -5,7 +5,6 @@
 //! hash does not: it is for the operator, who traces what a leaked key has sent, and no reader of events sees it.
 
 use audit_domain::KeyId;
-use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 
 /// The number of a sender.
@@ -15,13 +14,19 @@ pub(crate) struct SenderId(pub(crate) i64);
 impl SenderId {
     /// Of a key and a canonical address; `None` where it is not known.
     pub(crate) fn of(key_id: KeyId, address: Option<IpAddr>) -> Self {
-        let hash = Sha256::new().chain_update(key_id.as_uuid());
-        let hash = match address {
-            Some(IpAddr::V4(address)) => hash.chain_update(address.octets()),
-            Some(IpAddr::V6(address)) => hash.chain_update(address.octets()),
-            None => hash,
+        let (v4, v6);
+        let octets: &[u8] = match address {
+            Some(IpAddr::V4(address)) => {
+                v4 = address.octets();
+                &v4
+            }
+            Some(IpAddr::V6(address)) => {
+                v6 = address.octets();
+                &v6
+            }
+            None => &[],
         };
-        let digest: [u8; 32] = hash.finalize().into();
+        let digest = audit_sha256::digest(&[key_id.as_uuid().as_ref(), octets]);
         let mut first = [0; 8];
         first.copy_from_slice(&digest[..8]);
         Self(i64::from_be_bytes(first))

@@ -19,7 +19,7 @@ use audit_domain::{
     read_address,
 };
 use audit_index::Term;
-use sha2::{Digest, Sha256};
+use audit_sha256::{Batch, Digest, digest};
 use std::net::IpAddr;
 
 /// Raise it when the tokens of an event change: an index with other tokens is then rebuilt.
@@ -125,11 +125,19 @@ pub(crate) fn token(kind: Kind, ledger_id: i64, value: &[u8]) -> String {
 }
 
 fn push_token(text: &mut String, kind: Kind, ledger_id: i64, value: &[u8]) {
-    let mut hash = Sha256::new();
-    hash.update([kind.letter() as u8]);
-    hash.update(ledger_id.to_be_bytes());
-    hash.update(value);
-    let digest: [u8; 32] = hash.finalize().into();
+    let prefix = hash_prefix(kind, ledger_id);
+    push_hashed(text, kind, ledger_id, &digest(&[&prefix, value]));
+}
+
+/// What is hashed before a value: the letter of the field, and the ledger.
+fn hash_prefix(kind: Kind, ledger_id: i64) -> [u8; 9] {
+    let mut prefix = [kind.letter() as u8; 9];
+    prefix[1..].copy_from_slice(&ledger_id.to_be_bytes());
+    prefix
+}
+
+/// Appends the token with the first 64 bits of a hash.
+fn push_hashed(text: &mut String, kind: Kind, ledger_id: i64, digest: &Digest) {
     let bits = digest[..8]
         .iter()
         .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
@@ -262,11 +270,20 @@ pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Face
     let action = facets.get(Facet::Action).unwrap_or_default();
     let segments = action.match_indices('.');
     let segments = segments.map(|(dot, _)| (Kind::ActionPrefix, &action.as_bytes()[..=dot]));
-    for (kind, value) in values.chain(further).chain(segments) {
+    let values: Vec<(Kind, &[u8])> = values.chain(further).chain(segments).collect();
+    // Together, because that takes less time than one after the other.
+    let mut batch = Batch::default();
+    for (kind, value) in &values {
+        batch.add(|message| {
+            message.extend_from_slice(&hash_prefix(*kind, ledger_id));
+            message.extend_from_slice(value);
+        });
+    }
+    for ((kind, _), digest) in values.iter().zip(batch.digests()) {
         if !text.is_empty() {
             text.push(' ');
         }
-        push_token(text, kind, ledger_id, value);
+        push_hashed(text, *kind, ledger_id, &digest);
     }
     if let Some(address) = address {
         text.push(' ');

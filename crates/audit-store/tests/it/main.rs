@@ -33,7 +33,7 @@ use audit_domain::{
 use audit_ledger::HeadKey;
 use audit_store::{
     Appended, DatabaseUrl, Deployment, Destination, EventQuery, NewEvent, Organization, Project, Store,
-    StoreError, StoreOptions,
+    StoreError, StoreOptions, UnhashedEvent,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -128,7 +128,8 @@ pub(crate) fn prepare(
         .as_deref()
         .map(|key| (key, event.to_text().digest(None)));
     let salt = ContentSalt::from_bytes([random; 16]);
-    NewEvent::new(destination, record, salt, &event.facets(), key)
+    let event = UnhashedEvent::new(destination, record, salt, &event.facets(), key);
+    NewEvent::all_hashed(vec![event], destination).remove(0)
 }
 
 /// Appends the events of one request. Returns their outcomes.

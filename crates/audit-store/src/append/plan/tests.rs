@@ -1,7 +1,7 @@
 //! Tests of the planner.
 
 use super::*;
-use crate::append::request::NewEvent;
+use crate::append::request::{NewEvent, UnhashedEvent};
 use crate::configuration::owner::ConfigurationVersion;
 use audit_alerts::{
     ALERTS_PER_MINUTE_MAX, AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, GroupStates,
@@ -44,13 +44,15 @@ fn event(millis: i64, key: Option<&str>, content: &str) -> NewEvent {
             received_at,
         },
     );
-    NewEvent::new(
-        &destination(None),
+    let to = destination(None);
+    let event = UnhashedEvent::new(
+        &to,
         record,
         ContentSalt::from_bytes([7; 16]),
         &event.facets(),
         key.map(|key| (key, event.to_text().digest(None))),
-    )
+    );
+    NewEvent::all_hashed(vec![event], &to).remove(0)
 }
 
 fn request(daily_events_max: Option<u64>, events: Vec<NewEvent>) -> AppendRequest {
