@@ -24,13 +24,6 @@ pub fn alert_rule(changes: Value) -> Value {
     merge(rule, changes)
 }
 
-/// The `data` of the message about an alert of the organization's project `default`, where the actor has no name.
-pub fn message_data(alert: &Value, organization: &Organization) -> Value {
-    let project_id = &organization.project_id;
-    let origin = json!({"project_id": project_id, "project_name": "default", "environment": "live"});
-    merge(alert.clone(), origin)
-}
-
 impl Client {
     /// The first page of the alerts that match these parameters.
     pub fn alerts(&self, parameters: &[(&str, &str)]) -> Vec<Value> {

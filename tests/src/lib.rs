@@ -70,7 +70,7 @@ mod tls_cluster;
 mod webhooks;
 mod witness;
 
-pub use alerts::{alert_rule, door_opened, message_data};
+pub use alerts::{alert_rule, door_opened};
 pub use authority::trusted_identity;
 pub use certificates::{CertificateAuthority, Identity};
 pub use citus::{Citus, CitusServer};

@@ -84,6 +84,18 @@ test("an alert is acknowledged and resolved", async () => {
   await closePage(page);
 });
 
+test("a link to an alert opens it and no other", async () => {
+  const { alerts } = await request(server, "GET", "/alerts?environment=live", { key: server.master });
+  const alert = alerts.find(({ rule_id: rule }) => rule === "auth_brute_force");
+  const page = await signIn(`alerts?alert=${alert.id}&project=${alert.project_id}&environment=live`);
+  await row(page, "Auth Brute Force").waitFor();
+  assert.equal(await page.locator("tbody tr").count(), 1);
+  assert.equal(await page.getByLabel("Project").inputValue(), alert.project_id);
+  await page.getByRole("link", { name: "All alerts" }).click();
+  await page.getByLabel("Status").waitFor();
+  await closePage(page);
+});
+
 test("a rule is previewed, created, changed and deleted", async () => {
   const page = await signIn("rules");
   await row(page, "Auth Brute Force").getByRole("button", { name: "Preview" }).click();
@@ -92,11 +104,17 @@ test("a rule is previewed, created, changed and deleted", async () => {
   await page.getByLabel("Action pattern").fill("document.exported");
   await page.getByLabel("Threshold").fill("2");
   await page.getByLabel("Window, seconds").fill("3600");
+  await page.getByLabel("Count by").selectOption("tenant_id");
+  await page.getByLabel("Count distinct").selectOption("actor_id");
+  await page.getByLabel("Only outcomes").fill("success, denied");
   await page.getByRole("button", { name: "Create rule" }).click();
-  await row(page, "Exports").waitFor();
+  await row(page, "Exports").getByText("2 distinct actor_id in 3600 s by tenant_id").waitFor();
   await row(page, "Exports").getByRole("button", { name: "Edit" }).click();
+  assert.equal(await page.getByLabel("Only outcomes").inputValue(), "denied, success");
+  await page.getByLabel("Count distinct").selectOption("events");
   await page.getByLabel("Cooldown, seconds").fill("60");
   await page.getByRole("button", { name: "Store changes" }).click();
+  await row(page, "Exports").getByText("2 in 3600 s by tenant_id").waitFor();
   await row(page, "Exports").getByRole("cell", { name: "60 s", exact: true }).waitFor();
   await row(page, "Exports").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByText("This cannot be undone").waitFor();

@@ -39,6 +39,7 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
     };
     let settings = Settings {
         signer: Some(database.signer()?),
+        pages_url: options.http.pages_url(),
         ..Settings::default()
     };
     let service = open(&database, settings, StoreOptions::default(), None)?;

@@ -118,12 +118,14 @@ def use_rules(client: Client) -> None:
         "threshold": 1,
         "window_seconds": 60,
         "group_by": "actor_id",
+        "count_distinct": "ip_address",
         "severity": "low",
         "cooldown_seconds": 60,
         "enabled": True,
         "actor_types": ["user"],
         "categories": ["auth"],
         "not_actor_ids": ["backup"],
+        "outcomes": ["failure"],
     }
     client.alert_rules.list()
     client.alert_rules.get("id")

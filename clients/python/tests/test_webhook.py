@@ -4,11 +4,13 @@ import base64
 import hashlib
 import hmac
 import json
+from pathlib import Path
 from typing import Any, Dict
 
 import pytest
 
 from audit_client import VerificationError, verify_webhook
+from audit_client.types import Alert, AlertRule
 
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 OTHER = "whsec_" + base64.b64encode(bytes(32)).decode()
@@ -29,6 +31,20 @@ def headers(secret: str = SECRET, body: bytes = BODY, at: int = NOW) -> Dict[str
 def test_a_signed_message_is_accepted() -> None:
     assert verify_webhook(BODY, headers(), SECRET, now=NOW)["type"] == "alert.fired"
     assert verify_webhook(BODY.decode(), headers(), [OTHER, SECRET], now=NOW)["type"] == "alert.fired"
+
+
+@pytest.mark.parametrize(("type_of", "schema"), [(Alert, "Alert"), (AlertRule, "AlertRule")])
+def test_the_types_have_all_fields_that_the_service_sends(type_of: Any, schema: str) -> None:
+    document = json.loads((Path(__file__).parents[3] / "docs" / "openapi.json").read_text(encoding="utf-8"))
+    described = document["components"]["schemas"][schema]
+    assert type_of.__annotations__.keys() == described["properties"].keys()
+    assert type_of.__required_keys__ == set(described["required"])
+
+
+def test_a_message_about_an_alert_has_the_fields_of_an_alert() -> None:
+    document = json.loads((Path(__file__).parents[3] / "docs" / "openapi.json").read_text(encoding="utf-8"))
+    message = document["components"]["pathItems"]["AlertFired"]["post"]["requestBody"]["content"]["application/json"]
+    assert message["examples"]["example"]["value"]["data"].keys() == Alert.__annotations__.keys()
 
 
 def test_one_of_several_signatures_suffices() -> None:

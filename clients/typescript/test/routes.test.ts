@@ -114,12 +114,14 @@ async function useRules(client: AuditClient): Promise<void> {
     threshold: 1,
     window_seconds: 60,
     group_by: "actor_id",
+    count_distinct: "ip_address",
     severity: "low",
     cooldown_seconds: 60,
     enabled: true,
     actor_types: ["user"],
     categories: ["auth"],
     not_actor_ids: ["backup"],
+    outcomes: ["failure"],
   } satisfies Parameters<AuditClient["alerts"]["rules"]["create"]>[0];
   await alerts.rules.list();
   await alerts.rules.get("id");

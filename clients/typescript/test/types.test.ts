@@ -63,7 +63,7 @@ export function texts(audit: Types.AuditClient, viewer: AuditViewer, message: We
     audit.events.get("evt_1").then((event) => event.action + event.actor.id + event.content_salt + (event.changes?.[0]?.field ?? "")),
     // @ts-expect-error A tier may hide the actor.
     viewer.get("evt_1").then((event) => event.actor.id),
-    Promise.resolve(body.type === "alert.fired" ? body.data.severity : body.data.webhook_id),
+    Promise.resolve(body.type === "alert.fired" ? body.data.severity + body.data.project_name + (body.data.actor_name ?? "") + (body.data.url ?? "") : body.data.webhook_id),
   ];
 }
 

@@ -1,7 +1,7 @@
 //! Alerts and their states: open, acknowledged, resolved.
 
 use crate::alert_id::AlertId;
-use crate::group::{Group, GroupBy};
+use crate::group::{DistinctField, Group, GroupBy};
 use crate::rule::{AlertRule, AlertRuleId};
 use crate::severity::Severity;
 use crate::window::Firing;
@@ -145,7 +145,9 @@ pub struct Alert {
     pub group_by: GroupBy,
     /// The value of that field in the events that reached the threshold.
     pub group_key: String,
-    /// The number of matching events in the window.
+    /// The field whose distinct values the rule counted when it fired; `None` if it counted events.
+    pub count_distinct: Option<DistinctField>,
+    /// The number of matching events in the window; with `count_distinct` one for each value.
     pub event_count: u64,
     /// The ids of up to [`Firing::SAMPLE_EVENTS_MAX`] of them, newest first.
     pub sample_event_ids: Vec<EventId>,
@@ -165,6 +167,7 @@ impl Alert {
             tenant_id: group.tenant_id().to_owned(),
             group_by: group.group_by(),
             group_key: group.group_key().to_owned(),
+            count_distinct: rule.definition().count_distinct,
             event_count: firing.event_count,
             sample_event_ids: firing.sample_event_ids,
             fired_at: firing.fired_at,
@@ -192,7 +195,8 @@ impl Alert {
 impl Serialize for Alert {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
-        let mut fields = serializer.serialize_struct("Alert", 13)?;
+        let mut fields =
+            serializer.serialize_struct("Alert", 13 + usize::from(self.count_distinct.is_some()))?;
         fields.serialize_field("id", &self.id)?;
         fields.serialize_field("rule_id", &self.rule_id.to_string())?;
         fields.serialize_field("rule_name", self.rule_name.as_str())?;
@@ -201,6 +205,10 @@ impl Serialize for Alert {
         fields.serialize_field("tenant_id", &self.tenant_id)?;
         fields.serialize_field("group_by", self.group_by.as_str())?;
         fields.serialize_field("group_key", &self.group_key)?;
+        match self.count_distinct {
+            Some(field) => fields.serialize_field("count_distinct", field.as_str())?,
+            None => fields.skip_field("count_distinct")?,
+        }
         fields.serialize_field("event_count", &self.event_count)?;
         fields.serialize_field("sample_event_ids", &self.sample_event_ids)?;
         fields.serialize_field("fired_at", &self.fired_at.to_string())?;

@@ -2,10 +2,10 @@
 
 use crate::bounds::{CooldownSeconds, Threshold, WindowSeconds};
 use crate::conditions::RuleConditions;
-use crate::group::GroupBy;
+use crate::group::{DistinctField, GroupBy};
 use crate::rule::RuleDefinition;
 use crate::severity::Severity;
-use audit_domain::ActionGlob;
+use audit_domain::{ActionGlob, Facet, Facets, Outcome};
 use std::fmt;
 
 /// A rule that every project has. It can be disabled but not deleted.
@@ -13,6 +13,8 @@ use std::fmt;
 pub enum BuiltinRule {
     /// Failed sign-ins of one actor.
     AuthBruteForce,
+    /// Failed sign-ins of many actors from one network address.
+    PasswordSpraying,
     /// Role changes by one actor.
     PrivilegeEscalationBurst,
     /// API keys created by one actor.
@@ -21,6 +23,39 @@ pub enum BuiltinRule {
     BulkDataExport,
     /// Deletions in one tenant.
     AccountDeletionSpike,
+}
+
+/// Patterns of actions that are failed sign-ins by their name, whatever precedes it: as its last name (`login_failed`) or its last two
+/// (`login.failed`).
+const FAILED_LOGINS: &[&str] = &["login.failed", "*.login.failed", "*.login_failed"];
+
+/// Patterns of sign-ins, which fail by their outcome.
+const LOGINS: &[&str] = &[
+    "login",
+    "*.login",
+    "*.logged_in",
+    "*.sign_in",
+    "*.signed_in",
+    "*.signin",
+];
+
+/// A pattern of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RulePattern {
+    pub(crate) glob: ActionGlob,
+    /// Whether an event counts only if its outcome says that the action failed.
+    pub(crate) is_of_failures: bool,
+}
+
+impl RulePattern {
+    /// Whether an event with these fields, whose action matches the pattern, counts.
+    pub(crate) fn admits(is_of_failures: bool, event: &Facets<'_>) -> bool {
+        let failures = [Outcome::Failure, Outcome::Denied].map(Outcome::as_str);
+        !is_of_failures
+            || event
+                .get(Facet::Outcome)
+                .is_some_and(|outcome| failures.contains(&outcome))
+    }
 }
 
 /// One line of the table of built-in rules.
@@ -38,6 +73,7 @@ impl BuiltinRule {
     /// Every built-in rule, in the order of listings.
     pub const ALL: &'static [Self] = &[
         Self::AuthBruteForce,
+        Self::PasswordSpraying,
         Self::PrivilegeEscalationBurst,
         Self::RapidApiKeyCreation,
         Self::BulkDataExport,
@@ -66,6 +102,7 @@ impl BuiltinRule {
             threshold: line.threshold,
             window_seconds: line.window_seconds,
             group_by: line.group_by,
+            count_distinct: self.count_distinct(),
             severity: line.severity,
             enabled: true,
             cooldown_seconds: CooldownSeconds::default(),
@@ -74,26 +111,53 @@ impl BuiltinRule {
     }
 
     /// The patterns that the rule has beside the `action_pattern` of its definition: an action that one of them matches counts too.
-    ///
-    /// A brute force counts every action that ends in a failed login, whatever precedes it: as its last name (`login_failed`) or its
-    /// last two (`login.failed`).
     pub const fn further_action_patterns(self) -> &'static [&'static str] {
+        match self.counts_logins() {
+            true => FAILED_LOGINS,
+            false => &[],
+        }
+    }
+
+    /// The patterns of actions that count if the outcome of the event is `failure` or `denied`.
+    pub const fn failed_action_patterns(self) -> &'static [&'static str] {
+        match self.counts_logins() {
+            true => LOGINS,
+            false => &[],
+        }
+    }
+
+    const fn counts_logins(self) -> bool {
+        matches!(self, Self::AuthBruteForce | Self::PasswordSpraying)
+    }
+
+    const fn count_distinct(self) -> Option<DistinctField> {
         match self {
-            Self::AuthBruteForce => &["login.failed", "*.login.failed", "*.login_failed"],
-            Self::PrivilegeEscalationBurst
-            | Self::RapidApiKeyCreation
-            | Self::BulkDataExport
-            | Self::AccountDeletionSpike => &[],
+            Self::PasswordSpraying => Some(DistinctField::ActorId),
+            _ => None,
         }
     }
 
     /// All its patterns.
-    pub(crate) fn action_patterns(self) -> Vec<ActionGlob> {
-        let parsed = |text: &&str| text.parse().expect("a built-in rule has valid patterns");
-        let further = self.further_action_patterns().iter().map(parsed);
-        std::iter::once(self.definition().action_pattern)
-            .chain(further)
-            .collect()
+    pub(crate) fn patterns(self) -> Vec<RulePattern> {
+        let pattern = |is_of_failures| {
+            move |text: &&str| RulePattern {
+                glob: text.parse().expect("a built-in rule has valid patterns"),
+                is_of_failures,
+            }
+        };
+        let named = [&[self.line().action_pattern], self.further_action_patterns()].concat();
+        let named = named.iter().map(pattern(false));
+        let failed = self.failed_action_patterns().iter().map(pattern(true));
+        named.chain(failed).collect()
+    }
+
+    /// Whether an event with these fields is one that the rule counts, before its conditions.
+    pub(crate) fn counts(self, event: &Facets<'_>) -> bool {
+        let action = event.get(Facet::Action).unwrap_or_default();
+        let is_counted = |pattern: &RulePattern| {
+            pattern.glob.matches(action) && RulePattern::admits(pattern.is_of_failures, event)
+        };
+        self.patterns().iter().any(is_counted)
     }
 
     const fn line(self) -> Line {
@@ -105,6 +169,15 @@ impl BuiltinRule {
                 5,
                 300,
                 GroupBy::ActorId,
+                Severity::High,
+            ),
+            Self::PasswordSpraying => (
+                "password_spraying",
+                "Password Spraying",
+                "auth.failed*",
+                5,
+                300,
+                GroupBy::IpAddress,
                 Severity::High,
             ),
             Self::PrivilegeEscalationBurst => (
@@ -169,6 +242,7 @@ mod tests {
     /// The table in the documentation of the service.
     const TABLE: &str = "\
 auth_brute_force · auth.failed* · 5 in 300 s · actor_id · high
+password_spraying · auth.failed* · 5 actor_id in 300 s · ip_address · high
 privilege_escalation_burst · *.role.updated · 3 in 600 s · actor_id · critical
 rapid_api_key_creation · *.api_key.created · 3 in 300 s · actor_id · medium
 bulk_data_export · *.exported · 5 in 600 s · actor_id · medium
@@ -184,13 +258,15 @@ account_deletion_spike · *.deleted · 5 in 600 s · tenant_id · high
                 threshold,
                 window_seconds,
                 group_by,
+                count_distinct,
                 severity,
                 enabled,
                 cooldown_seconds,
                 ..
             } = rule.definition();
+            let counted = count_distinct.map_or(String::new(), |field| format!(" {field}"));
             table += &format!(
-                "{rule} · {action_pattern} · {threshold} in {window_seconds} s · {group_by} · {severity}\n"
+                "{rule} · {action_pattern} · {threshold}{counted} in {window_seconds} s · {group_by} · {severity}\n"
             );
             assert!(enabled);
             assert_eq!(cooldown_seconds.get(), 3_600);
@@ -200,8 +276,10 @@ account_deletion_spike · *.deleted · 5 in 600 s · tenant_id · high
 
     #[test]
     fn a_brute_force_is_of_actions_that_end_in_a_failed_login() {
-        let patterns = BuiltinRule::AuthBruteForce.action_patterns();
-        let counts = |action: &str| patterns.iter().any(|pattern| pattern.matches(action));
+        let counts = |action: &'static str| {
+            let event = Facets::default().with(Facet::Action, action);
+            BuiltinRule::AuthBruteForce.counts(&event)
+        };
         for action in [
             "auth.failed",
             "auth.failed_totp",
@@ -223,6 +301,34 @@ account_deletion_spike · *.deleted · 5 in 600 s · tenant_id · high
             "job.failed",
         ] {
             assert!(!counts(action), "{action}");
+        }
+    }
+
+    #[test]
+    fn a_brute_force_is_also_of_logins_whose_outcome_is_a_failure() {
+        let counts = |action: &'static str, outcome: Option<&'static str>| {
+            let event = Facets::default().with(Facet::Action, action);
+            let event = match outcome {
+                Some(outcome) => event.with(Facet::Outcome, outcome),
+                None => event,
+            };
+            BuiltinRule::AuthBruteForce.counts(&event)
+        };
+        for action in [
+            "login",
+            "user.login",
+            "auth.login",
+            "user.logged_in",
+            "sso.sign_in",
+        ] {
+            assert!(counts(action, Some("failure")), "{action}");
+            assert!(counts(action, Some("denied")), "{action}");
+            assert!(!counts(action, Some("success")), "{action}");
+            assert!(!counts(action, None), "{action}");
+        }
+        assert!(counts("auth.failed", None));
+        for action in ["relogin", "user.relogin", "user.logins", "invoice.deleted"] {
+            assert!(!counts(action, Some("failure")), "{action}");
         }
     }
 

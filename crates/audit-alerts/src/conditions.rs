@@ -13,6 +13,8 @@ audit_domain::words! {
         Categories = "categories",
         /// No event of these actors.
         NotActorIds = "not_actor_ids",
+        /// Only events with one of these outcomes. An event without an outcome does not count.
+        Outcomes = "outcomes",
     }
 }
 
@@ -26,13 +28,14 @@ impl RuleCondition {
             Self::ActorTypes => Facet::ActorType,
             Self::Categories => Facet::Category,
             Self::NotActorIds => Facet::ActorId,
+            Self::Outcomes => Facet::Outcome,
         }
     }
 
     /// Whether an event with one of the values does not count, instead of only such an event.
     pub const fn excludes(self) -> bool {
         match self {
-            Self::ActorTypes | Self::Categories => false,
+            Self::ActorTypes | Self::Categories | Self::Outcomes => false,
             Self::NotActorIds => true,
         }
     }
@@ -108,11 +111,12 @@ mod tests {
             .with(Facet::ActorId, "backup")
             .with(Facet::ActorType, "service")
             .with(Facet::Category, "access")
+            .with(Facet::Outcome, "denied")
     }
 
     #[test]
     fn an_event_must_meet_every_condition() {
-        use RuleCondition::{ActorTypes, Categories, NotActorIds};
+        use RuleCondition::{ActorTypes, Categories, NotActorIds, Outcomes};
         assert!(RuleConditions::default().matches(&event()));
         for (of, values, is_met) in [
             (ActorTypes, &["user", "service"][..], true),
@@ -121,6 +125,8 @@ mod tests {
             (Categories, &["auth", "admin"], false),
             (NotActorIds, &["restore"], true),
             (NotActorIds, &["restore", "backup"], false),
+            (Outcomes, &["failure", "denied"], true),
+            (Outcomes, &["success"], false),
         ] {
             assert_eq!(
                 conditions(of, values).matches(&event()),
@@ -130,6 +136,8 @@ mod tests {
         }
         let both = conditions(ActorTypes, &["service"]).with(NotActorIds, ["backup".to_owned()]);
         assert!(!both.matches(&event()));
+        let without = Facets::default().with(Facet::ActorId, "u1");
+        assert!(!conditions(Outcomes, &["success", "failure", "denied"]).matches(&without));
     }
 
     #[test]

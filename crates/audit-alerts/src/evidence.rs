@@ -2,12 +2,13 @@
 
 use crate::alert::Alert;
 use crate::alert_id::AlertId;
-use crate::group::Group;
+use crate::group::{DistinctField, Group};
 use crate::rule::AlertRuleId;
 use crate::watch::alert_id_of;
 use crate::window::Firing;
 use audit_domain::{EventId, Facet, Facets};
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// The fields of a stored event that its alert depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,12 @@ impl Alert {
         if !is_counted {
             return Some("event_count");
         }
+        if self
+            .count_distinct
+            .is_some_and(|field| !are_distinct(field, samples))
+        {
+            return Some("count_distinct or sample_event_ids");
+        }
         if let Some(column) = self.contradiction_of_builtin_rule(samples) {
             return Some(column);
         }
@@ -55,7 +62,7 @@ impl Alert {
         };
         match groups.is_some_and(is_of_group) {
             true => None,
-            false => Some("id, rule_id, group_by, group_key, fired_at or sample_event_ids"),
+            false => Some("id, rule_id, group_by, group_key, count_distinct, fired_at or sample_event_ids"),
         }
     }
 
@@ -78,11 +85,10 @@ impl Alert {
         if self.group_by != definition.group_by {
             return Some("group_by");
         }
-        let patterns = rule.action_patterns();
-        let is_counted = |sample: &SampleEvent| {
-            let action = sample.fields.get(Facet::Action).unwrap_or_default();
-            patterns.iter().any(|pattern| pattern.matches(action))
-        };
+        if self.count_distinct != definition.count_distinct {
+            return Some("count_distinct");
+        }
+        let is_counted = |sample: &SampleEvent| rule.counts(&sample.fields);
         (!samples.iter().all(is_counted)).then_some("rule_id")
     }
 
@@ -91,12 +97,21 @@ impl Alert {
     fn has_id_of(&self, groups: &[Group<'_>], samples: &[SampleEvent]) -> bool {
         let rule_id = self.rule_id.to_string();
         let is_of = |(group, sample): (&Group<'_>, &SampleEvent)| {
-            alert_id_of(&rule_id, *group, sample.id, self.fired_at) == self.id
+            alert_id_of(&rule_id, *group, self.count_distinct, sample.id, self.fired_at) == self.id
         };
         let may_be_of_another = self.event_count > Firing::SAMPLE_EVENTS_MAX as u64
             && self.id.to_bytes()[..6] == AlertId::new(self.fired_at, [0; 10]).to_bytes()[..6];
         groups.iter().zip(samples).any(is_of) || may_be_of_another
     }
+}
+
+/// Whether each sample has another value of the field.
+fn are_distinct(field: DistinctField, samples: &[SampleEvent]) -> bool {
+    let values: Option<BTreeSet<&str>> = samples
+        .iter()
+        .map(|sample| sample.fields.get(field.facet()))
+        .collect();
+    values.is_some_and(|values| values.len() == samples.len())
 }
 
 impl SampleEvent {
@@ -129,32 +144,54 @@ mod tests {
 
     type Change<'a, T> = &'a dyn Fn(&mut T);
 
-    /// The alert of five failed logins, and its events.
+    /// The alert of five failed logins of one actor, and its events.
     fn raised() -> (Alert, Vec<SampleEvent>) {
-        let rule = AlertRule::builtin(BuiltinRule::AuthBruteForce);
-        let fields = [
-            (Facet::Action, "auth.failed"),
-            (Facet::TenantId, "acme"),
-            (Facet::ActorId, "u1"),
-        ];
-        let with = |all: Facets<'static>, (facet, value)| all.with(facet, value);
-        let fields = fields.into_iter().fold(Facets::default(), with);
-        let watches = RuleSet::new([rule]).watches(&fields, NOW, NOW);
-        let (watch, mut state) = (&watches[0], GroupState::default());
-        for number in 0..5 {
+        raised_by(BuiltinRule::AuthBruteForce, ["u1"; 5])
+    }
+
+    /// The alert of five failed logins of these actors from one address, and its events.
+    fn raised_by(rule: BuiltinRule, actors: [&'static str; 5]) -> (Alert, Vec<SampleEvent>) {
+        let rules = RuleSet::new([AlertRule::builtin(rule)]);
+        let mut state = GroupState::default();
+        let mut stored = Vec::new();
+        for (number, actor) in (0..).zip(actors) {
+            let fields = [
+                (Facet::Action, "auth.failed"),
+                (Facet::TenantId, "acme"),
+                (Facet::ActorId, actor),
+                (Facet::IpAddress, "203.0.113.7"),
+            ];
+            let with = |all: Facets<'static>, (facet, value)| all.with(facet, value);
+            let fields = fields.into_iter().fold(Facets::default(), with);
             let event = CountedEvent {
                 id: EventId::new(NOW, [number; 10]),
                 arrived_at: NOW,
                 occurred_at: NOW,
             };
-            if let Observed::Fired(firing) = watch.observe(&mut state, event) {
-                let alert = watch.alert(event.id, firing);
-                let sample = |id: &EventId| SampleEvent::of(*id, &fields);
-                let samples = alert.sample_event_ids.iter().map(sample).collect();
-                return (alert, samples);
+            stored.push(SampleEvent::of(event.id, &fields));
+            let watches = rules.watches(&fields, NOW, NOW);
+            if let Observed::Fired(firing) = watches[0].observe(&mut state, event) {
+                let alert = watches[0].alert(event.id, firing);
+                stored.reverse();
+                return (alert, stored);
             }
         }
         panic!("five failed logins raise an alert")
+    }
+
+    #[test]
+    fn the_samples_of_an_alert_of_distinct_values_have_distinct_values() {
+        let actors = ["u1", "u2", "u3", "u4", "u5"];
+        let (alert, mut samples) = raised_by(BuiltinRule::PasswordSpraying, actors);
+        assert_eq!(alert.contradiction(&samples), None);
+        let mut counted = alert.clone();
+        counted.count_distinct = None;
+        assert!(counted.contradiction(&samples).is_some());
+        samples[1].fields = samples[0].fields.clone();
+        assert_eq!(
+            alert.contradiction(&samples),
+            Some("count_distinct or sample_event_ids")
+        );
     }
 
     #[test]
@@ -168,7 +205,10 @@ mod tests {
         let (alert, samples) = raised();
         let later = Timestamp::from_millis(NOW.as_millis() + 1);
         let rule = BuiltinRule::RapidApiKeyCreation;
-        let changes: [(&str, Change<'_, Alert>); 11] = [
+        let changes: [(&str, Change<'_, Alert>); 12] = [
+            ("distinct", &|alert| {
+                alert.count_distinct = Some(DistinctField::IpAddress);
+            }),
             ("id", &|alert| alert.id = AlertId::new(NOW, [9; 10])),
             ("rule", &|alert| alert.rule_id = AlertRuleId::Builtin(rule)),
             ("name", &|alert| {

@@ -31,6 +31,33 @@ impl GroupBy {
     }
 }
 
+audit_domain::words! {
+    /// The field whose distinct values a rule counts in each group. An event without the field does not count. The tenant is not among
+    /// them, because a group has one.
+    pub enum DistinctField {
+        /// Actors.
+        ActorId = "actor_id",
+        /// Network addresses.
+        IpAddress = "ip_address",
+        /// Sessions.
+        SessionId = "session_id",
+        /// Targets.
+        TargetId = "target_id",
+    }
+}
+
+impl DistinctField {
+    /// The field.
+    pub const fn facet(self) -> Facet {
+        match self {
+            Self::ActorId => Facet::ActorId,
+            Self::IpAddress => Facet::IpAddress,
+            Self::SessionId => Facet::SessionId,
+            Self::TargetId => Facet::TargetId,
+        }
+    }
+}
+
 /// Events that one rule counts together. Groups are per tenant, so equal actor ids of two tenants are two groups. Groups
 /// are also per project, environment and rule; the caller must add those to its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +121,10 @@ mod tests {
         for group_by in GroupBy::ALL {
             assert_eq!(group_by.as_str().parse(), Ok(*group_by));
             assert_eq!(group_by.as_str(), group_by.facet().as_str());
+        }
+        for field in DistinctField::ALL {
+            assert_eq!(field.as_str().parse(), Ok(*field));
+            assert_eq!(field.as_str(), field.facet().as_str());
         }
         let error = "actor".parse::<GroupBy>().unwrap_err();
         assert_eq!(

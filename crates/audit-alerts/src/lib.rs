@@ -34,7 +34,8 @@
 //! - [`Matcher::matching`] gives the same result, in the same order, as `ActionGlob::matches` for each pattern.
 //! - [`GroupState::observe`] fires exactly as the documentation of the service specifies. The tests compare it with a
 //!   reference implementation that keeps every event.
-//! - The size of a state is bounded: at most [`GroupState::TIMES_MAX`] times and [`Firing::SAMPLE_EVENTS_MAX`] ids.
+//! - The size of a state is bounded: at most [`GroupState::TIMES_MAX`] times and [`Firing::SAMPLE_EVENTS_MAX`] ids, or as many
+//!   values as the threshold of a rule that counts distinct values, 27 bytes each.
 //!   [`GroupState`] explains why this loses nothing.
 //! - A state has one encoding. [`GroupState::decode`] refuses all other bytes and never panics.
 //! - Every edit of a rule changes its [`Revision`]. A state with an older revision resets its window when it next counts an
@@ -60,6 +61,7 @@ mod rule;
 mod rule_set;
 mod severity;
 mod states;
+mod value_hash;
 mod watch;
 mod window;
 
@@ -69,16 +71,17 @@ pub use bounds::{CooldownSeconds, OutOfBounds, Threshold, WindowSeconds};
 pub use builtin::BuiltinRule;
 pub use conditions::{RuleCondition, RuleConditions};
 pub use evidence::SampleEvent;
-pub use group::{Group, GroupBy};
+pub use group::{DistinctField, Group, GroupBy};
 pub use matcher::Matcher;
 pub use rate::{ALERTS_PER_MINUTE_MAX, Admission, AlertRate, SuppressedAlerts};
 pub use rule::{
-    AlertRule, AlertRuleId, BuiltinRuleError, CUSTOM_RULES_MAX, Revision, RuleChange, RuleDefinition,
-    RuleOrigin,
+    AlertRule, AlertRuleId, BuiltinRuleError, CUSTOM_RULES_MAX, DISTINCT_THRESHOLD_MAX, Revision, RuleChange,
+    RuleContradiction, RuleDefinition, RuleOrigin,
 };
 pub use rule_set::RuleSet;
 pub use severity::Severity;
 pub use states::{GroupStates, RuleKey};
+pub use value_hash::ValueHash;
 pub use watch::{CountedEvent, GroupHash, Watch};
 pub use window::{DecodeError, Firing, GroupState, Observed, Windowing};
 

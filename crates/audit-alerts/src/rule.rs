@@ -1,9 +1,9 @@
 //! Alert rules and their changes.
 
 use crate::bounds::{CooldownSeconds, Threshold, WindowSeconds};
-use crate::builtin::BuiltinRule;
+use crate::builtin::{BuiltinRule, RulePattern};
 use crate::conditions::{RuleCondition, RuleConditions};
-use crate::group::GroupBy;
+use crate::group::{DistinctField, GroupBy};
 use crate::severity::Severity;
 use crate::window::Windowing;
 use audit_domain::{ActionGlob, IdError, Name, RuleId, Timestamp};
@@ -12,6 +12,9 @@ use std::str::FromStr;
 
 /// The most custom rules of a project.
 pub const CUSTOM_RULES_MAX: usize = 100;
+
+/// The largest threshold of a rule that counts distinct values: its state has an entry for each of them.
+pub const DISTINCT_THRESHOLD_MAX: u32 = 500;
 
 /// The id of a rule: a word for a built-in rule, a UUID for a custom one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,19 +60,21 @@ pub enum RuleOrigin {
     },
 }
 
-/// The settings of a rule. Each field is valid on its own; no field depends on another.
+/// The settings of a rule. [`Self::contradiction`] finds fields that are not valid together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleDefinition {
     /// The display name.
     pub name: Name,
     /// The actions it counts.
     pub action_pattern: ActionGlob,
-    /// The number of matching events of a group that raises an alert.
+    /// The number of matching events of a group, or of distinct values, that raises an alert.
     pub threshold: Threshold,
     /// The length of the sliding window.
     pub window_seconds: WindowSeconds,
     /// The field by which events are grouped.
     pub group_by: GroupBy,
+    /// The field whose distinct values count instead of events.
+    pub count_distinct: Option<DistinctField>,
     /// The severity of its alerts.
     pub severity: Severity,
     /// Whether the rule counts events.
@@ -78,6 +83,38 @@ pub struct RuleDefinition {
     pub cooldown_seconds: CooldownSeconds,
     /// What an event must meet beside the pattern.
     pub conditions: RuleConditions,
+}
+
+/// Two settings of a rule that are not valid together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RuleContradiction {
+    /// Each group has one value of the field by which it groups.
+    #[error("must be another field than group_by, because each group has one value of that")]
+    DistinctGroup,
+    /// The state of a group has an entry for each value.
+    #[error("must be a whole number from 1 to {DISTINCT_THRESHOLD_MAX} in a rule with count_distinct")]
+    DistinctThreshold,
+}
+
+impl RuleContradiction {
+    /// The name of the field in the API that has to change.
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::DistinctGroup => "count_distinct",
+            Self::DistinctThreshold => "threshold",
+        }
+    }
+}
+
+impl RuleDefinition {
+    /// The first two settings that are not valid together.
+    pub fn contradiction(&self) -> Option<RuleContradiction> {
+        let distinct = self.count_distinct?;
+        if distinct.facet() == self.group_by.facet() {
+            return Some(RuleContradiction::DistinctGroup);
+        }
+        (self.threshold.get() > DISTINCT_THRESHOLD_MAX).then_some(RuleContradiction::DistinctThreshold)
+    }
 }
 
 /// The number of edits of a rule. Events that were counted under another revision no longer count.
@@ -109,6 +146,8 @@ pub struct RuleChange {
     pub threshold: Option<Threshold>,
     pub window_seconds: Option<WindowSeconds>,
     pub group_by: Option<GroupBy>,
+    /// `Some(None)`: the rule counts events.
+    pub count_distinct: Option<Option<DistinctField>>,
     pub severity: Option<Severity>,
     pub enabled: Option<bool>,
     pub cooldown_seconds: Option<CooldownSeconds>,
@@ -123,6 +162,7 @@ impl RuleChange {
             ("name", self.name.is_some()),
             ("action_pattern", self.action_pattern.is_some()),
             ("group_by", self.group_by.is_some()),
+            ("count_distinct", self.count_distinct.is_some()),
             ("severity", self.severity.is_some()),
         ];
         fixed
@@ -204,10 +244,13 @@ impl AlertRule {
     }
 
     /// The patterns of the actions that it counts.
-    pub(crate) fn action_patterns(&self) -> Vec<ActionGlob> {
+    pub(crate) fn patterns(&self) -> Vec<RulePattern> {
         match self.origin {
-            RuleOrigin::Builtin(builtin) => builtin.action_patterns(),
-            RuleOrigin::Custom { .. } => vec![self.definition.action_pattern.clone()],
+            RuleOrigin::Builtin(builtin) => builtin.patterns(),
+            RuleOrigin::Custom { .. } => vec![RulePattern {
+                glob: self.definition.action_pattern.clone(),
+                is_of_failures: false,
+            }],
         }
     }
 
@@ -237,8 +280,8 @@ impl AlertRule {
     /// not an edit: the revision stays the same.
     ///
     /// # Errors
-    /// [`BuiltinRuleError::FixedField`] when the rule is built in and the change contains its name, pattern, grouping or
-    /// severity.
+    /// [`BuiltinRuleError::FixedField`] when the rule is built in and the change contains its name, pattern, grouping,
+    /// `count_distinct` or severity.
     pub fn changed(&self, change: RuleChange) -> Result<Self, BuiltinRuleError> {
         if let (RuleOrigin::Builtin(rule), Some(field)) = (self.origin, change.fixed_in_builtin()) {
             return Err(BuiltinRuleError::FixedField { rule, field });
@@ -253,6 +296,7 @@ impl AlertRule {
             threshold: change.threshold.unwrap_or(old.threshold),
             window_seconds: change.window_seconds.unwrap_or(old.window_seconds),
             group_by: change.group_by.unwrap_or(old.group_by),
+            count_distinct: change.count_distinct.unwrap_or(old.count_distinct),
             severity: change.severity.unwrap_or(old.severity),
             enabled: change.enabled.unwrap_or(old.enabled),
             cooldown_seconds: change.cooldown_seconds.unwrap_or(old.cooldown_seconds),

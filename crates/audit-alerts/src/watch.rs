@@ -3,12 +3,13 @@
 
 use crate::alert::Alert;
 use crate::alert_id::AlertId;
-use crate::group::{Group, GroupBy};
+use crate::group::{DistinctField, Group, GroupBy};
 use crate::rule::AlertRule;
 use crate::rule_set::RuleSet;
 use crate::states::RuleKey;
+use crate::value_hash::ValueHash;
 use crate::window::{Firing, GroupState, Observed};
-use audit_domain::{EventId, Facet, Facets, Timestamp, write_with_length};
+use audit_domain::{EventId, Facets, Timestamp, write_with_length};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ impl GroupHash {
 }
 
 /// The first bytes of a finished SHA-256.
-fn first_bytes<const N: usize>(hasher: Sha256) -> [u8; N] {
+pub(crate) fn first_bytes<const N: usize>(hasher: Sha256) -> [u8; N] {
     let digest: [u8; 32] = hasher.finalize().into();
     std::array::from_fn(|index| digest[index])
 }
@@ -56,11 +57,14 @@ impl RuleKey {
 pub(crate) fn alert_id_of(
     rule_id: &str,
     group: Group<'_>,
+    count_distinct: Option<DistinctField>,
     event_id: EventId,
     fired_at: Timestamp,
 ) -> AlertId {
     let [group_by, tenant_id, group_key] = group.parts();
-    let of_rule = GroupHash::of(&[rule_id, group_by, tenant_id, group_key]);
+    let mut parts = vec![rule_id, group_by, tenant_id, group_key];
+    parts.extend(count_distinct.map(DistinctField::as_str));
+    let of_rule = GroupHash::of(&parts);
     let hasher = Sha256::new()
         .chain_update(event_id.to_bytes())
         .chain_update(of_rule.as_bytes());
@@ -84,6 +88,8 @@ pub struct CountedEvent {
 pub struct Watch {
     rule: Arc<WatchingRule>,
     group: Arc<WatchedGroup>,
+    /// The value of the event, for a rule that counts distinct ones.
+    value: Option<ValueHash>,
 }
 
 /// A rule of a set, with the key of its states.
@@ -130,22 +136,32 @@ impl WatchedGroup {
 
 impl RuleSet {
     /// The groups that count an event with these fields. A rule is skipped if the event does not meet its conditions, lacks the
-    /// field by which it groups, or occurred before its window, so an import of old events reads no group.
+    /// field by which it groups or whose values it counts, or occurred before its window, so an import of old events reads no group.
     pub fn watches(&self, event: &Facets<'_>, occurred_at: Timestamp, now: Timestamp) -> Vec<Watch> {
-        let action = event.get(Facet::Action).unwrap_or_default();
-        let rules = self.matching(action).filter(|rule| {
+        let rules = self.matching(event).filter(|rule| {
             rule.rule.windowing().counts(now, occurred_at) && rule.rule.definition().conditions.matches(event)
         });
-        // Each group is hashed once, however many rules count it.
-        let mut groups = BTreeMap::new();
+        // Each group and each value is hashed once, however many rules count it.
+        let (mut groups, mut values) = (BTreeMap::new(), BTreeMap::new());
+        let mut value_of = |field: DistinctField| {
+            *values.entry(field).or_insert_with(|| {
+                let value = event.get(field.facet())?;
+                Some(ValueHash::of(&self.value_key, field, value))
+            })
+        };
         let watch = |rule: &Arc<WatchingRule>| {
             let group_by = rule.rule.definition().group_by;
+            let value = match rule.rule.definition().count_distinct {
+                Some(field) => Some(value_of(field)?),
+                None => None,
+            };
             let group = groups
                 .entry(group_by)
                 .or_insert_with(|| Some(Arc::new(WatchedGroup::of(Group::of(group_by, event)?))));
             Some(Watch {
                 group: group.clone()?,
                 rule: Arc::clone(rule),
+                value,
             })
         };
         rules.filter_map(watch).collect()
@@ -170,12 +186,18 @@ impl Watch {
 
     /// Counts an event. Pass every event once, in the order of arrival.
     pub fn observe(&self, state: &mut GroupState, event: CountedEvent) -> Observed {
-        state.observe(
-            &self.rule().windowing(),
-            event.arrived_at,
-            event.occurred_at,
-            event.id,
-        )
+        let (
+            rule,
+            CountedEvent {
+                id,
+                arrived_at,
+                occurred_at,
+            },
+        ) = (self.rule().windowing(), event);
+        match self.value {
+            Some(value) => state.observe_value(&rule, arrived_at, occurred_at, id, value),
+            None => state.observe(&rule, arrived_at, occurred_at, id),
+        }
     }
 
     /// The alert for a firing that `event_id` caused. Its id is derived from the event's id, the rule and the group, so the transaction
@@ -183,7 +205,8 @@ impl Watch {
     pub fn alert(&self, event_id: EventId, firing: Firing) -> Alert {
         let rule = self.rule();
         let group = self.group.group();
-        let id = alert_id_of(&rule.id().to_string(), group, event_id, firing.fired_at);
+        let distinct = rule.definition().count_distinct;
+        let id = alert_id_of(&rule.id().to_string(), group, distinct, event_id, firing.fired_at);
         Alert::raise(id, rule, group, firing)
     }
 
@@ -200,7 +223,7 @@ mod tests {
     use crate::builtin::BuiltinRule;
     use crate::conditions::RuleCondition;
     use crate::rule::RuleChange;
-    use audit_domain::RuleId;
+    use audit_domain::{Facet, RuleId};
 
     const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
@@ -280,6 +303,38 @@ mod tests {
             .try_into()
             .expect("one group");
         assert_ne!(watch.group_hash(), hash("u1", "203.0.113.7"));
+    }
+
+    #[test]
+    fn a_rule_of_distinct_values_counts_no_event_without_the_field_and_each_value_once() {
+        let change = RuleChange {
+            count_distinct: Some(Some(DistinctField::SessionId)),
+            threshold: 2.try_into().ok(),
+            ..RuleChange::default()
+        };
+        let definition = BuiltinRule::AuthBruteForce.definition();
+        let rule = AlertRule::custom(RuleId::from_random([7; 16]), NOW, definition);
+        let rules = RuleSet::new([rule.changed(change).expect("a custom rule can change")]);
+        let without = event("auth.failed", "acme", "u1");
+        assert!(rules.watches(&without, NOW, NOW).is_empty());
+        let mut state = GroupState::default();
+        let mut fires = |n: u8, session: &'static str| {
+            let event = event("auth.failed", "acme", "u1").with(Facet::SessionId, session);
+            let counted = CountedEvent {
+                id: EventId::new(NOW, [n; 10]),
+                arrived_at: NOW,
+                occurred_at: NOW,
+            };
+            let watches = rules.watches(&event, NOW, NOW);
+            let firing = watches[0].observe(&mut state, counted).into_firing()?;
+            Some(watches[0].alert(counted.id, firing))
+        };
+        assert_eq!((fires(0, "s1"), fires(1, "s1")), (None, None));
+        let alert = fires(2, "s2").expect("two sessions");
+        assert_eq!(
+            (alert.event_count, alert.count_distinct),
+            (2, Some(DistinctField::SessionId))
+        );
     }
 
     #[test]

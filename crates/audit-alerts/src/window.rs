@@ -1,12 +1,15 @@
 //! Sliding windows and cooldown: when a rule fires for a group.
 
 mod encoding;
+mod values;
 
 pub use encoding::DecodeError;
 
 use crate::bounds::{CooldownSeconds, Threshold, WindowSeconds};
 use crate::rule::Revision;
+use crate::value_hash::ValueHash;
 use audit_domain::{EventId, Timestamp};
+use values::CountedValue;
 
 /// The counting parameters of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +48,7 @@ pub struct Firing {
     /// The arrival of the event that reached the threshold, in whole milliseconds.
     pub fired_at: Timestamp,
     /// The number of matching events in the window. Exact up to [`GroupState::EXACT_OCCURRENCES_MIN`]; see
-    /// [`GroupState`] for larger numbers.
+    /// [`GroupState`] for larger numbers. Of distinct values it is their number, exact up to the threshold.
     pub event_count: u64,
     /// The ids of the newest of them, sorted by time and id, newest first.
     pub sample_event_ids: Vec<EventId>,
@@ -93,6 +96,10 @@ impl Observed {
 ///   `threshold` (at least [`Self::EXACT_OCCURRENCES_MIN`]) are rounded down to their second. Whether a rule fires depends
 ///   only on the `threshold`-th newest event, so it stays exact. Only `event_count` may be too low, by at most the events of
 ///   one second at the old end of the window.
+///
+/// A rule that counts distinct values has these in place of times: for each value its newest event, for the `threshold` newest values.
+/// A value is in the window if its newest event is. Values leave the window oldest first, so one that is not among the `threshold` newest
+/// cannot matter until it has a newer event: by the time a newer value has left the window, the older one has too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupState {
     /// The revision of the rule under which the occurrences were counted.
@@ -104,6 +111,8 @@ pub struct GroupState {
     event_count: u64,
     /// The newest events, newest first.
     samples: Vec<Sample>,
+    /// Distinct values, newest first. Either this or `occurrences` is empty.
+    values: Vec<CountedValue>,
 }
 
 /// The number of events that occurred in the same millisecond, or, after rounding, in the same second.
@@ -133,6 +142,29 @@ impl GroupState {
         occurred_at: Timestamp,
         event_id: EventId,
     ) -> Observed {
+        self.count(rule, now, occurred_at, event_id, None)
+    }
+
+    /// As [`Self::observe`], for a rule that counts distinct values, of which the event has this one.
+    pub fn observe_value(
+        &mut self,
+        rule: &Windowing,
+        now: Timestamp,
+        occurred_at: Timestamp,
+        event_id: EventId,
+        value: ValueHash,
+    ) -> Observed {
+        self.count(rule, now, occurred_at, event_id, Some(value))
+    }
+
+    fn count(
+        &mut self,
+        rule: &Windowing,
+        now: Timestamp,
+        occurred_at: Timestamp,
+        event_id: EventId,
+        value: Option<ValueHash>,
+    ) -> Observed {
         let now = now.as_millis();
         let cooldown_end = self.cooldown_end(rule);
         // The rule cannot fire before the cooldown ends. An event that has left the window by then never counts.
@@ -141,14 +173,26 @@ impl GroupState {
         if millis < window_start {
             return Observed::Unchanged;
         }
-        if self.revision != rule.revision {
+        let counts_otherwise = match value {
+            Some(_) => !self.occurrences.is_empty(),
+            None => !self.values.is_empty(),
+        };
+        if self.revision != rule.revision || counts_otherwise {
             self.clear_occurrences();
             self.revision = rule.revision;
         }
         self.expire_before(window_start);
-        self.insert(Sample { millis, id: event_id });
-        self.coarsen(rule);
-        if now < cooldown_end || self.event_count < u64::from(rule.threshold.get()) {
+        let event = Sample { millis, id: event_id };
+        let may_fire = now >= cooldown_end;
+        let is_reached = match value {
+            None => {
+                self.insert(event);
+                self.coarsen(rule);
+                self.event_count >= u64::from(rule.threshold.get())
+            }
+            Some(value) => self.insert_value(CountedValue { event, value }, rule.threshold, may_fire),
+        };
+        if !may_fire || !is_reached {
             return Observed::Counted;
         }
         Observed::Fired(self.fire(now))
@@ -158,8 +202,10 @@ impl GroupState {
     /// deleted. `None` if it is equivalent now. The last firing is kept for the maximum cooldown, because the cooldown may
     /// be raised at any time.
     pub fn expires_at(&self, rule: &Windowing) -> Option<Timestamp> {
+        let newest_value = self.values.first().map(|newest| newest.event.millis);
         let windows_end = self
             .newest_millis()
+            .max(newest_value)
             .map(|newest| newest + rule.window_millis() + 1);
         let longest_cooldown = i64::from(CooldownSeconds::MAX.get()) * MILLIS_PER_SECOND;
         let cooldown_end = self.last_fired_millis.map(|fired| fired + longest_cooldown);
@@ -180,10 +226,15 @@ impl GroupState {
     }
 
     fn fire(&mut self, now: i64) -> Firing {
+        let of_values = self.values.iter().map(|counted| &counted.event);
+        let samples = self.samples.iter().chain(of_values);
         let firing = Firing {
             fired_at: Timestamp::from_millis(now),
-            event_count: self.event_count,
-            sample_event_ids: self.samples.iter().map(|sample| sample.id).collect(),
+            event_count: self.event_count + self.values.len() as u64,
+            sample_event_ids: samples
+                .take(Firing::SAMPLE_EVENTS_MAX)
+                .map(|sample| sample.id)
+                .collect(),
         };
         // The next alert needs `threshold` events after this one.
         self.clear_occurrences();
@@ -194,6 +245,7 @@ impl GroupState {
     fn clear_occurrences(&mut self) {
         self.occurrences.clear();
         self.samples.clear();
+        self.values.clear();
         self.event_count = 0;
     }
 
@@ -205,6 +257,7 @@ impl GroupState {
             .map(|entry| entry.count)
             .sum::<u64>();
         self.samples.retain(|sample| sample.millis >= start);
+        self.values.retain(|counted| counted.event.millis >= start);
     }
 
     fn insert(&mut self, event: Sample) {

@@ -3,7 +3,7 @@
 mod changes;
 
 use audit_alerts::{AlertRule, AlertRuleId, BuiltinRule, RuleOrigin, RuleSet, SuppressedAlerts};
-use audit_domain::Plan;
+use audit_domain::{Plan, ProjectId};
 use audit_redact::Engine;
 
 /// The rules of a project.
@@ -31,10 +31,16 @@ fn rules_of(stored: Vec<AlertRule>) -> Vec<AlertRule> {
 }
 
 /// The rules that count a project's events. Custom ones need a paid plan. `identifiers` has the keys of the hashes that redaction may
-/// have replaced identifiers by.
-pub(crate) fn compile_rules(stored: Vec<AlertRule>, plan: Plan, identifiers: &Engine) -> RuleSet {
+/// have replaced identifiers by. The hashes of distinct values have a key of the project, made with the first of them.
+pub(crate) fn compile_rules(
+    project_id: ProjectId,
+    stored: Vec<AlertRule>,
+    plan: Plan,
+    identifiers: &Engine,
+) -> RuleSet {
     let rules = rules_of(stored);
     let in_all_forms = |rule: AlertRule| rule.in_all_forms(|id| identifiers.identifier_forms(id));
     let counts = |rule: &AlertRule| plan != Plan::Free || matches!(rule.origin(), RuleOrigin::Builtin(_));
-    RuleSet::new(rules.into_iter().filter(counts).map(in_all_forms))
+    let mut forms = identifiers.identifier_forms(&format!("distinct values {project_id}"));
+    RuleSet::new(rules.into_iter().filter(counts).map(in_all_forms)).with_value_key(forms.swap_remove(1))
 }

@@ -2,11 +2,11 @@
 
 use crate::error::{AppError, Result};
 use crate::self_audit::{Place, Requester, ServiceEvent};
-use crate::service::{AuditLog, Selection};
-use audit_alerts::{Alert, AlertAction, AlertId};
+use crate::service::{AuditLog, Scope, Selection};
+use audit_alerts::{Alert, AlertAction, AlertId, GroupBy};
 use audit_auth::KeyHolder;
-use audit_domain::Violations;
-use audit_store::AlertFilter;
+use audit_domain::{Environment, ProjectId, SearchedText, Violations};
+use audit_store::{AlertFilter, LedgerId, Reader, StoreError};
 
 /// A request for a page of alerts.
 #[derive(Clone, Debug)]
@@ -19,13 +19,54 @@ pub struct AlertsRequest {
     pub limit: usize,
 }
 
+/// An alert, with what people need to place it: the API and the messages to webhooks show both.
+#[derive(Clone, Debug)]
+pub struct AlertInContext {
+    /// The alert.
+    pub alert: Alert,
+    /// The project.
+    pub project_id: ProjectId,
+    /// The present name of the project.
+    pub project_name: String,
+    /// The environment of the events.
+    pub environment: Environment,
+    /// Of a rule that groups by actor: the name of the actor in the newest sample event, as stored. `None` if it has none.
+    pub actor_name: Option<String>,
+    /// Where the console shows the alert; `None` if the operator has not set the URL of the pages.
+    pub url: Option<String>,
+}
+
 /// A page of alerts.
 #[derive(Clone, Debug)]
 pub struct AlertsResponse {
     /// The alerts, newest first.
-    pub alerts: Vec<Alert>,
+    pub alerts: Vec<AlertInContext>,
     /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
+}
+
+/// The name of the actor of an alert whose rule groups by actor. A damaged event, which verification reports, has none.
+pub(crate) fn actor_name(
+    reader: &mut Reader<'_>,
+    ledger_id: LedgerId,
+    alert: &Alert,
+) -> Result<Option<String>> {
+    let Some(newest) = alert.sample_event_ids.first() else {
+        return Ok(None);
+    };
+    if alert.group_by != GroupBy::ActorId {
+        return Ok(None);
+    }
+    let event = match reader.event(ledger_id, *newest) {
+        Err(StoreError::DamagedEvent(_) | StoreError::Damaged { .. }) => None,
+        event => event?,
+    };
+    let Some(event) = event else {
+        return Ok(None);
+    };
+    let facets = event.event.facets().ok();
+    let name = facets.and_then(|facets| facets.searched_text(SearchedText::ActorName).map(str::to_owned));
+    Ok(name)
 }
 
 impl AuditLog {
@@ -50,6 +91,8 @@ impl AuditLog {
             let mut alerts = reader.alerts(scope.ledger_id, &request.filter, after, request.limit + 1)?;
             let id = |alert: &Alert| alert.id.to_bytes().to_vec();
             let cursor = self.seal_id_cursor(&mut alerts, request.limit, &cursor_scope, id);
+            let in_context = |alert| self.in_context(reader, &scope, alert);
+            let alerts = alerts.into_iter().map(in_context).collect::<Result<_>>()?;
             Ok(AlertsResponse { alerts, cursor })
         })
     }
@@ -58,12 +101,38 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`].
-    pub fn alert(&self, principal: &KeyHolder, selection: Selection, id: AlertId) -> Result<Alert> {
+    pub fn alert(&self, principal: &KeyHolder, selection: Selection, id: AlertId) -> Result<AlertInContext> {
         self.store.read(|reader| {
             let scope = self.scope(reader, principal, selection)?;
             let alert = reader.alert(scope.ledger_id, &id.to_bytes())?;
-            alert.ok_or(AppError::NotFound("alert"))
+            self.in_context(reader, &scope, alert.ok_or(AppError::NotFound("alert"))?)
         })
+    }
+
+    fn in_context(&self, reader: &mut Reader<'_>, scope: &Scope, alert: Alert) -> Result<AlertInContext> {
+        let project = &scope.project.project;
+        Ok(AlertInContext {
+            actor_name: actor_name(reader, scope.ledger_id, &alert)?,
+            url: self.alert_url(project.id, scope.environment, alert.id),
+            project_id: project.id,
+            project_name: project.name.clone(),
+            environment: scope.environment,
+            alert,
+        })
+    }
+
+    /// Where the console shows an alert.
+    pub(crate) fn alert_url(
+        &self,
+        project_id: ProjectId,
+        environment: Environment,
+        id: AlertId,
+    ) -> Option<String> {
+        let pages = self.settings.pages_url.as_ref()?;
+        // The console reads its fragment, so nothing of it is in the log of a proxy.
+        Some(format!(
+            "{pages}/console#/alerts?alert={id}&project={project_id}&environment={environment}"
+        ))
     }
 
     /// Changes the state of an alert.
@@ -76,11 +145,12 @@ impl AuditLog {
         selection: Selection,
         id: AlertId,
         action: AlertAction,
-    ) -> Result<Alert> {
+    ) -> Result<AlertInContext> {
         let scope = self
             .store
             .read(|reader| self.scope(reader, principal, selection))?;
         let (project_id, ledger_id) = (scope.project.project.id, scope.ledger_id);
+        let environment = scope.environment;
         let recorder = self.recorder(Place::Project(project_id), &Requester::from(principal))?;
         let now = self.clock.now();
         let changed = self.store.write_for(project_id, move |writer| {
@@ -97,14 +167,16 @@ impl AuditLog {
             }
             writer.update_alert_state(ledger_id, &alert)?;
             if let Some(recorder) = recorder {
-                let event = ServiceEvent::alert_updated(before.status(), &alert, scope.environment);
+                let event = ServiceEvent::alert_updated(before.status(), &alert, environment);
                 recorder.record(writer, project_id, vec![event])?;
             }
             Ok::<_, AppError>(alert)
         });
         // An event may have raised an alert.
         self.wake_deliveries();
-        changed
+        let changed = changed?;
+        self.store
+            .read(|reader| self.in_context(reader, &scope, changed.clone()))
     }
 
     /// The id in a cursor of a list that is sorted by id.

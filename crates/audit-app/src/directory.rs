@@ -196,6 +196,7 @@ fn load_project(
         ledgers: reader.ledgers(id)?,
         rules: ProjectRules::new(reader.redaction_rules(id)?),
         alert_rules: alert_rules::compile_rules(
+            id,
             reader.alert_rules(id)?,
             organization.plan,
             &settings.identifier_engine(),

@@ -76,7 +76,7 @@ mod webhooks;
 pub use accounts::{NewOrganization, PROJECTS_MAX, ProjectChange, ProjectListing};
 pub use activity::ActivityReport;
 pub use alert_rules::AlertRules;
-pub use alerts::{AlertsRequest, AlertsResponse};
+pub use alerts::{AlertInContext, AlertsRequest, AlertsResponse};
 pub use authentication::{Identity, Presented};
 pub use backups::{BackupStatistics, Backups};
 pub use cells::administration::CellReport;
@@ -140,9 +140,9 @@ pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange
 
 // The types of other crates that appear in the API of this crate.
 pub use audit_alerts::{
-    Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, CooldownSeconds, GroupBy, RuleChange,
-    RuleCondition, RuleConditions, RuleDefinition, RuleOrigin, Severity, SuppressedAlerts, Threshold,
-    WindowSeconds,
+    Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, BuiltinRule, CooldownSeconds,
+    DistinctField, GroupBy, RuleChange, RuleCondition, RuleConditions, RuleDefinition, RuleOrigin, Severity,
+    SuppressedAlerts, Threshold, WindowSeconds,
 };
 pub use audit_anchors::{
     Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError, RootsError, TimeStamp,

@@ -20,6 +20,8 @@ pub struct Settings {
     /// The key of the digests that distinguish idempotent repeats from conflicts; `None` for one of the store
     /// ([`audit_store::Store::digest_key`]).
     pub digest_key: Option<DigestKey>,
+    /// The URL at which people reach the pages, without a slash at the end. None: alerts have no link.
+    pub pages_url: Option<String>,
     /// The addresses that webhooks may use.
     pub webhook_addresses: AddressPolicy,
     /// The keys that encrypt secrets in the database.
@@ -54,6 +56,7 @@ impl Default for Settings {
             hash_key: None,
             hash_keys_previous: Vec::new(),
             digest_key: None,
+            pages_url: None,
             webhook_addresses: AddressPolicy::Public,
             encryption: KeyRing::default(),
             signer: None,

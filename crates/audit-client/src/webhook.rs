@@ -5,7 +5,7 @@ use crate::error::Error;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::Sha256;
 
@@ -37,7 +37,7 @@ pub enum WebhookMessage {
         /// When it fired, RFC 3339.
         timestamp: String,
         /// The alert as it fired.
-        data: FiredAlert,
+        data: Box<FiredAlert>,
     },
     /// A test message was requested.
     #[serde(rename = "webhook.test")]
@@ -53,7 +53,7 @@ pub enum WebhookMessage {
 }
 
 /// An alert as it fired.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct FiredAlert {
     /// `alt_…`.
@@ -66,14 +66,37 @@ pub struct FiredAlert {
     pub severity: String,
     /// `open`.
     pub status: String,
-    /// The actor or the tenant whose events were counted.
+    /// The tenant of the events.
+    pub tenant_id: String,
+    /// The field by which the rule groups events: `actor_id`, `tenant_id`, `ip_address`, `session_id` or `target_id`.
+    pub group_by: String,
+    /// The value of that field.
     pub group_key: String,
-    /// How many events matched in the window of the rule.
+    /// The field whose distinct values the rule counts; `None` if it counts events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count_distinct: Option<String>,
+    /// How many events matched in the window of the rule, or how many values.
     pub event_count: u64,
     /// Some of them.
     pub sample_event_ids: Vec<String>,
     /// When it fired, RFC 3339.
     pub fired_at: String,
+    /// `None`: no alert is acknowledged when it fires.
+    pub acknowledged_at: Option<String>,
+    /// `None`: no alert is resolved when it fires.
+    pub resolved_at: Option<String>,
+    /// The project.
+    pub project_id: String,
+    /// The name of the project.
+    pub project_name: String,
+    /// `live`.
+    pub environment: String,
+    /// The name of the actor, of a rule that groups by actor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor_name: Option<String>,
+    /// Where the console shows the alert, if the operator has set `AUDIT_PUBLIC_URL`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// The webhook of a test message.
@@ -163,6 +186,7 @@ fn key_of(secret: &str) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     // The vector of the reference libraries of Standard Webhooks.
     const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -188,19 +212,24 @@ mod tests {
         assert!(verify_webhook_at(BODY, &headers, &[SECRET], TIME).is_ok());
     }
 
+    fn names(object: &Value) -> BTreeSet<&String> {
+        object.as_object().unwrap().keys().collect()
+    }
+
     #[test]
     fn a_message_is_what_its_type_says() {
-        let alert = serde_json::json!({
-            "type": "alert.fired",
-            "timestamp": "2026-01-15T10:30:00.000Z",
-            "data": {
-                "id": "alt_1", "rule_id": "auth_brute_force", "rule_name": "Auth Brute Force", "severity": "high", "status": "open",
-                "group_key": "user_2", "event_count": 5, "sample_event_ids": ["evt_1"], "fired_at": "2026-01-15T10:30:00.000Z",
-                "acknowledged_at": null, "resolved_at": null
-            }
-        });
-        let message = WebhookMessage::of(&alert).unwrap();
-        assert!(matches!(message, WebhookMessage::AlertFired { data, .. } if data.event_count == 5));
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+        let document: Value = serde_json::from_slice(&std::fs::read(document).unwrap()).unwrap();
+        let operation = &document["components"]["pathItems"]["AlertFired"]["post"];
+        let alert = &operation["requestBody"]["content"]["application/json"]["examples"]["example"]["value"];
+        let WebhookMessage::AlertFired { data, .. } = WebhookMessage::of(alert).unwrap() else {
+            panic!("an alert: {alert}")
+        };
+        // The example has every field of the schema.
+        let fields = serde_json::to_value(&data).unwrap();
+        assert_eq!(fields, alert["data"]);
+        let described = &document["components"]["schemas"]["Alert"]["properties"];
+        assert_eq!(names(&fields), names(described));
         let test =
             serde_json::json!({"type": "webhook.test", "timestamp": "x", "data": {"webhook_id": "wh_1"}});
         assert!(matches!(

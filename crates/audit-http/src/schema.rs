@@ -4,7 +4,8 @@
 use crate::error_code::ErrorCode;
 use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
-    FailureKind, FieldPath, GroupBy, Logo, Pattern, Severity, StreamStatus, WebhookFormat, WebhookId,
+    DistinctField, FailureKind, FieldPath, GroupBy, Logo, Pattern, Severity, StreamStatus, WebhookFormat,
+    WebhookId,
 };
 use audit_domain::{
     Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope, Name,
@@ -57,6 +58,7 @@ words_of! {
     Outcome: "EventOutcome", as_str, "How the action ended.";
     ErrorCode: "ErrorCode", as_str, "Error codes. Each has one status.";
     FailureKind: "FailureKind", as_str, "Why an attempt got no response.";
+    DistinctField: "DistinctField", as_str, "Of which field an alert rule counts distinct values.";
     GroupBy: "GroupBy", as_str, "By what an alert rule groups events.";
     KeyScope: "KeyScope", as_str, "A permission of a key.";
     Plan: "Plan", as_str, "The plan of an organization.";

@@ -84,8 +84,8 @@ pub struct HttpOptions {
     pub pages: bool,
     /// URL at which clients reach the server, such as `https://audit.example.com`.
     ///
-    /// Links to the portal begin with it. By default they have the scheme that a trusted proxy reports, otherwise that of --listen,
-    /// and the host of the request: behind a proxy, set it.
+    /// Links to the portal and to alerts in the console begin with it. By default alerts have no link, and links to the portal have the
+    /// scheme that a trusted proxy reports, otherwise that of --listen, and the host of the request: behind a proxy, set it.
     #[arg(long, value_name = "URL", env = "AUDIT_PUBLIC_URL", help_heading = MAIN_HEADING)]
     pub public_url: Option<PublicUrl>,
     /// Origins whose pages may show the portal in a frame, such as `https://app.example.com`; none by default.
@@ -96,6 +96,14 @@ pub struct HttpOptions {
         value_delimiter = ','
     )]
     pub portal_frame_ancestors: Vec<String>,
+}
+
+impl HttpOptions {
+    /// The URL at which people reach the pages, if it is known and there are pages.
+    pub fn pages_url(&self) -> Option<String> {
+        let url = self.public_url.as_ref().filter(|_| self.pages);
+        url.map(ToString::to_string)
+    }
 }
 
 /// Proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.

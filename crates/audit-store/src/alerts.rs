@@ -2,7 +2,7 @@
 
 use crate::access::{Reader, Writer};
 use crate::append::alert_groups::RaisedAlert;
-use crate::columns::stored;
+use crate::columns::{stored, stored_if_some};
 use crate::database::select_for_update;
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
@@ -37,6 +37,7 @@ pub(crate) struct AlertColumns {
     tenant_id: String,
     group_by: String,
     group_key: String,
+    count_distinct: Option<String>,
     event_count: i64,
     sample_event_ids: Vec<u8>,
     fired_at: i64,
@@ -77,6 +78,7 @@ impl AlertColumns {
             tenant_id,
             group_by,
             group_key,
+            count_distinct,
             event_count,
             sample_event_ids,
             fired_at,
@@ -91,6 +93,7 @@ impl AlertColumns {
             tenant_id: tenant_id.clone(),
             group_by: group_by.to_string(),
             group_key: group_key.clone(),
+            count_distinct: count_distinct.map(|field| field.to_string()),
             event_count: i64::try_from(*event_count).unwrap_or(i64::MAX),
             sample_event_ids: sample_event_ids.iter().flat_map(|id| id.to_bytes()).collect(),
             fired_at: fired_at.as_micros(),
@@ -122,6 +125,7 @@ impl AlertColumns {
             state,
             tenant_id: self.tenant_id,
             group_by: stored(&self.group_by, "alert")?,
+            count_distinct: stored_if_some(self.count_distinct.as_deref(), "alert")?,
             group_key: self.group_key,
             event_count: self.event_count.unsigned_abs(),
             sample_event_ids: samples.iter().map(|bytes| EventId::from_bytes(*bytes)).collect(),

@@ -13,6 +13,11 @@ pub(crate) fn stored<T: FromStr>(text: &str, what: &'static str) -> Result<T> {
     text.parse().map_err(|_| StoreError::Damaged { what })
 }
 
+/// Parses a stored value, if there is one.
+pub(crate) fn stored_if_some<T: FromStr>(text: Option<&str>, what: &'static str) -> Result<Option<T>> {
+    text.map(|text| stored(text, what)).transpose()
+}
+
 /// Writes a list of values as one text.
 pub(crate) fn write_list<T: Display>(items: &[T]) -> String {
     serde_json::Value::from(items.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()

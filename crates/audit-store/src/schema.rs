@@ -159,6 +159,7 @@ diesel::table! {
         tenant_id -> Text,
         group_by -> Text,
         group_key -> Text,
+        count_distinct -> Nullable<Text>,
         event_count -> BigInt,
         sample_event_ids -> Binary,
         fired_at -> BigInt,

@@ -541,6 +541,8 @@ CREATE TABLE alert_rules (
     threshold BIGINT NOT NULL,
     window_seconds BIGINT NOT NULL,
     group_by TEXT NOT NULL,
+    -- The field whose distinct values count. NULL: events count.
+    count_distinct TEXT,
     severity TEXT NOT NULL,
     enabled BOOLEAN NOT NULL,
     cooldown_seconds BIGINT NOT NULL,
@@ -576,6 +578,8 @@ CREATE TABLE alerts (
     tenant_id TEXT NOT NULL,
     group_by TEXT NOT NULL,
     group_key TEXT NOT NULL,
+    -- As in `alert_rules`, when the rule fired.
+    count_distinct TEXT,
     event_count BIGINT NOT NULL,
     -- Event ids, 16 bytes each.
     sample_event_ids BYTEA NOT NULL,

@@ -56,6 +56,8 @@ on_both_databases! {
     a_disabled_rule_does_not_fire,
     another_threshold_of_a_project_holds,
     an_actor_that_a_rule_leaves_out_raises_no_alert,
+    a_login_that_fails_by_its_outcome_counts_as_one_that_fails_by_its_name,
+    many_users_who_fail_to_log_in_from_one_address_raise_an_alert,
     every_rule_that_matches_fires,
 }
 
@@ -157,6 +159,63 @@ fn an_actor_that_a_rule_leaves_out_raises_no_alert(database: DatabaseKind) {
     assert_eq!(project.all_alerts().len(), 0);
     project.store_all(vec![action("report.exported"); 5]);
     assert_eq!(project.only_alert()["group_key"], "actor-1");
+}
+
+fn a_login_that_fails_by_its_outcome_counts_as_one_that_fails_by_its_name(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let login = |action: &str, outcome: Value| event_with(json!({"action": action, "outcome": outcome}));
+    for (action, outcome) in [
+        ("user.login", json!("success")),
+        ("user.login", Value::Null),
+        ("invoice.deleted_draft", json!("failure")),
+    ] {
+        project.store_all(vec![login(action, outcome); 6]);
+    }
+    assert_eq!(project.all_alerts().len(), 0);
+    project.store_all(vec![login("user.login", json!("failure")); 2]);
+    project.store_all(vec![login("sso.signed_in", json!("denied")); 2]);
+    assert_eq!(project.all_alerts().len(), 0);
+    project.store(login("auth.failed", Value::Null));
+    let alert = project.only_alert();
+    assert_eq!(
+        (&alert["rule_id"], &alert["event_count"]),
+        (&json!("auth_brute_force"), &json!(5))
+    );
+}
+
+fn many_users_who_fail_to_log_in_from_one_address_raise_an_alert(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let failed = |actor: usize, address: &str| {
+        event_with(json!({
+            "action": "auth.failed", "actor": {"id": format!("user-{actor}")}, "context": {"ip_address": address},
+        }))
+    };
+    for user in [0, 1, 2, 3, 0, 1, 2, 3] {
+        project.store(failed(user, "203.0.113.7"));
+    }
+    project.store(failed(4, "203.0.113.8"));
+    assert_eq!(project.all_alerts().len(), 0);
+    project.store(failed(4, "203.0.113.7"));
+    let alert = project.only_alert();
+    assert_eq!(
+        (
+            &alert["rule_id"],
+            &alert["group_key"],
+            &alert["count_distinct"],
+            &alert["event_count"]
+        ),
+        (
+            &json!("password_spraying"),
+            &json!("203.0.113.7"),
+            &json!("actor_id"),
+            &json!(5)
+        )
+    );
+    let actors = strings(&alert["sample_event_ids"]);
+    let actors = actors
+        .iter()
+        .map(|id| project.event(id)["actor"]["id"].to_string());
+    assert_eq!(actors.collect::<BTreeSet<_>>().len(), 5, "an event of each user");
 }
 
 fn every_rule_that_matches_fires(database: DatabaseKind) {

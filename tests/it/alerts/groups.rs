@@ -136,17 +136,21 @@ fn sessions_and_targets_are_groups_of_their_tenant(database: DatabaseKind) {
 fn only_events_that_meet_the_conditions_count(database: DatabaseKind) {
     let conditions = json!({
         "group_by": "tenant_id", "actor_types": ["user"], "categories": ["access"], "not_actor_ids": ["backup"],
+        "outcomes": ["failure", "denied"],
     });
     let project = organization_with_rule(database, conditions).project();
+    let denied = merge(door_opened("actor-1"), json!({"outcome": "denied"}));
     for miss in [
         json!({"actor": {"type": "service"}}),
         json!({"category": "auth"}),
         json!({"actor": {"id": "backup"}}),
+        json!({"outcome": "success"}),
+        json!({"outcome": null}),
     ] {
-        project.store(merge(door_opened("actor-1"), miss));
+        project.store(merge(denied.clone(), miss));
     }
     assert_eq!(project.all_alerts().len(), 0);
-    project.store(door_opened("actor-1"));
+    project.store(denied);
     assert_eq!(project.only_alert()["event_count"], 1);
 }
 

@@ -2,8 +2,10 @@
 
 mod builtin;
 mod cooldown;
+mod cost;
 mod counting;
 mod crash;
+mod distinct;
 mod edits;
 mod groups;
 mod nodes;

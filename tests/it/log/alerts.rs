@@ -10,7 +10,7 @@ on_both_databases! {
     every_changed_column_of_an_alert_is_found,
 }
 
-/// Raises an alert of a built-in rule, one of a custom rule by tenant, and one of many events. The actor's id is an address, which is stored
+/// Raises an alert of a built-in rule, one of a custom rule by tenant, and one of distinct values. The actor's id is an address, which is stored
 /// as its hash.
 fn raise_alerts(case: &Case) {
     let (server, project) = case.start();
@@ -34,7 +34,14 @@ fn raise_alerts(case: &Case) {
         }))
     };
     project.store_all((0..12).map(opened).collect());
-    assert_eq!(alerts(&project).len(), 2);
+    let sprayed = |number: usize| {
+        event_with(json!({
+            "action": "user.login", "outcome": "denied", "tenant_id": "acme", "context": {"ip_address": "203.0.113.7"},
+            "actor": {"id": format!("user-{number}"), "type": "user"},
+        }))
+    };
+    project.store_all((0..5).map(sprayed).collect());
+    assert_eq!(alerts(&project).len(), 3);
     stop(server);
 }
 
@@ -62,7 +69,8 @@ fn every_changed_column_of_an_alert_is_found(kind: DatabaseKind) {
     let case = Case::fresh(kind);
     raise_alerts(&case);
     let of_builtin = "rule_id = 'auth_brute_force'";
-    let of_custom = "rule_id <> 'auth_brute_force'";
+    let of_custom = "severity = 'low'";
+    let of_spraying = "rule_id = 'password_spraying'";
     let other_event = case.database.blob(&id_bytes(&case.ids[3]));
     let no_event = case.database.blob(&id_bytes("evt_01ARZ3NDEKTSV4RRFFQ69G5FAV"));
     let other_rule = "'01890000-0000-7000-8000-000000000000'";
@@ -77,6 +85,7 @@ fn every_changed_column_of_an_alert_is_found(kind: DatabaseKind) {
         (of_builtin, "tenant_id = 'another'"),
         (of_builtin, "group_by = 'tenant_id'"),
         (of_builtin, "group_key = 'somebody else'"),
+        (of_builtin, "count_distinct = 'session_id'"),
         (of_builtin, "event_count = 4"),
         (of_builtin, "event_count = 6"),
         (of_builtin, "fired_at = fired_at + 1000"),
@@ -93,6 +102,9 @@ fn every_changed_column_of_an_alert_is_found(kind: DatabaseKind) {
         (of_builtin, &format!("id = {other_event}")),
         (of_custom, "rule_id = 'auth_brute_force'"),
         (of_custom, "group_key = 'user-3'"),
+        (of_custom, "count_distinct = 'target_id'"),
+        (of_spraying, "count_distinct = NULL"),
+        (of_spraying, "count_distinct = 'session_id'"),
         (of_custom, "event_count = 9"),
         (of_custom, "fired_at = fired_at + 1000"),
         (of_custom, &format!("sample_event_ids = {other_event}")),

@@ -4,7 +4,7 @@ use super::attempts;
 use audit_tests::process::Exit;
 use audit_tests::{
     Database, DatabaseKind, Deadline, Received, Receiver, Reply, Server, Subscription, door_opened,
-    message_data, on_both_databases, webhook_environment,
+    on_both_databases, webhook_environment,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -84,7 +84,7 @@ fn whatever_kill_9_cuts_off_is_delivered_after_it(database: DatabaseKind) {
 fn assert_unmade_is_made(unmade: &Subscription) {
     let request = unmade.wait_for(1).remove(0);
     let alert = unmade.organization.project().only_alert();
-    assert_eq!(request.json()["data"], message_data(&alert, &unmade.organization));
+    assert_eq!(request.json()["data"], alert);
     unmade.wait_for_status("delivered");
 }
 

@@ -1,8 +1,8 @@
 //! The content and the recipients of deliveries.
 
 use audit_tests::{
-    DatabaseKind, Receiver, Reply, Subscription, alert_rule, assert_signed, door_opened, merge, message_data,
-    moment, on_both_databases,
+    Database, DatabaseKind, Organization, Receiver, Reply, Server, Subscription, alert_rule, assert_signed,
+    door_opened, merge, moment, on_both_databases, webhook_environment,
 };
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
@@ -16,6 +16,7 @@ on_both_databases! {
     every_alert_is_a_message_of_its_own,
     a_message_names_the_actor_whose_id_redaction_replaced,
     slack_and_teams_get_a_signed_text,
+    a_server_with_a_public_url_links_each_alert_to_the_console,
     alerts_of_the_test_environment_are_not_delivered,
     a_disabled_webhook_gets_nothing_new,
     what_is_pending_waits_until_the_webhook_is_enabled_again,
@@ -39,8 +40,7 @@ fn an_alert_is_posted_as_the_decisions_say(database: DatabaseKind) {
     assert_eq!(request.method, "POST");
     assert!(request.header("content-type").starts_with("application/json"));
     assert!(!request.header("user-agent").is_empty());
-    let data = message_data(&alert, &subscription.organization);
-    let body = json!({"type": "alert.fired", "timestamp": alert["fired_at"], "data": data});
+    let body = json!({"type": "alert.fired", "timestamp": alert["fired_at"], "data": alert});
     assert_eq!(request.json(), body);
     let id = alert["id"].as_str().expect("an id");
     assert_eq!(request.message_id(), id.replace("alt_", "msg_"));
@@ -105,11 +105,7 @@ fn every_alert_is_a_message_of_its_own(database: DatabaseKind) {
         .iter()
         .map(|request| request.json()["data"].clone())
         .collect();
-    let alerts = project.all_alerts();
-    let mut alerts: Vec<Value> = alerts
-        .iter()
-        .map(|alert| message_data(alert, &subscription.organization))
-        .collect();
+    let mut alerts = project.all_alerts();
     assert_eq!(alerts.len(), actors.len());
     for list in [&mut told, &mut alerts] {
         list.sort_by_key(|alert| alert["id"].to_string());
@@ -153,6 +149,38 @@ fn slack_and_teams_get_a_signed_text(database: DatabaseKind) {
         let text = body.pointer(pointer).and_then(Value::as_str).expect("a text");
         assert!(text.contains(&format!("actor_id {actor}, events: 1")), "{text}");
     }
+}
+
+fn a_server_with_a_public_url_links_each_alert_to_the_console(database: DatabaseKind) {
+    let public_url = [("AUDIT_PUBLIC_URL", "https://audit.example")];
+    let settings = [&webhook_environment()[..], &public_url].concat();
+    let server = Server::start(&Database::create(database), &settings);
+    let subscription = Subscription::on(&server);
+    let organization = &subscription.organization;
+    let slack = organization.create_webhook(&subscription.receiver.url("/slack"));
+    subscription
+        .master
+        .change_webhook(&slack, json!({"format": "slack"}));
+    let alert = organization.raise_alert();
+    let url = format!(
+        "https://audit.example/console#/alerts?alert={}&project={}&environment=live",
+        alert["id"].as_str().expect("an id"),
+        organization.project_id
+    );
+    assert_eq!(alert["url"], url);
+    assert_eq!(subscription.wait_for(1).remove(0).json()["data"], alert);
+    let text = subscription.receiver.first("/slack").json();
+    let text = text["text"].as_str().expect("a text").replace("&amp;", "&");
+    assert_eq!(text.lines().last(), Some(url.as_str()));
+    // Without the pages there is nothing to link to.
+    let without = [
+        ("AUDIT_PUBLIC_URL", "https://audit.example"),
+        ("AUDIT_PAGES", "off"),
+    ];
+    let server = Server::start(&Database::create(database), &without);
+    let organization = Organization::create(&server, "enterprise");
+    organization.create_alert_rule(alert_rule(json!({})));
+    assert_eq!(organization.raise_alert().get("url"), None);
 }
 
 fn alerts_of_the_test_environment_are_not_delivered(database: DatabaseKind) {

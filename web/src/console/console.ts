@@ -26,7 +26,7 @@ interface Entry {
 const SECTIONS: Entry[] = [
   { path: "overview", label: "Overview", content: (session) => html`<console-overview .session=${session}></console-overview>` },
   { path: "events", label: "Events", content: events },
-  { path: "alerts", label: "Alerts", content: (session) => html`<console-alerts .session=${session}></console-alerts>` },
+  { path: "alerts", label: "Alerts", content: (session) => html`<console-alerts .session=${session} .wanted=${linked().alert}></console-alerts>` },
   { path: "rules", label: "Alert rules", content: (session) => html`<console-rules .session=${session}></console-rules>` },
   { path: "webhooks", label: "Webhooks", content: (session) => html`<console-webhooks .session=${session}></console-webhooks>` },
   { path: "redaction", label: "Redaction", content: (session) => html`<console-redaction .session=${session}></console-redaction>` },
@@ -37,6 +37,15 @@ const SECTIONS: Entry[] = [
   { path: "usage", label: "Usage and plan", content: (session) => html`<console-usage .session=${session}></console-usage>` },
   { path: "log", label: "Verifiable log", content: (session) => html`<console-log .session=${session}></console-log>` },
 ];
+
+/** What a link to an alert names: its id, its project and its environment. */
+function linked(): { alert?: string; project?: string; environment?: "live" | "test" } {
+  const [path, query = ""] = location.hash.split("?");
+  const names = new URLSearchParams(query);
+  const alert = names.get("alert") ?? "";
+  if (path !== "#/alerts" || !/^alt_[0-9A-Z]{26}$/.test(alert)) return {};
+  return { alert, project: names.get("project") ?? "", environment: names.get("environment") === "test" ? "test" : "live" };
+}
 
 /** The viewer with the key of the session. A filter or an event of the URL is shown. */
 function events(session: Session): TemplateResult {
@@ -135,7 +144,9 @@ class Console extends LitElement {
     // A key without the scope `admin` works too, where the organization has one project.
     const projects = (await optional(api.get<{ projects: Project[] }>("/projects", { archived: "all" })))?.projects ?? [];
     const first = projects.find(({ archived_at }) => !archived_at) ?? projects[0];
-    return new Session(key, projects, first, "live", ended);
+    const link = linked();
+    const project = projects.find(({ id }) => id === link.project) ?? first;
+    return new Session(key, projects, project, link.environment ?? "live", ended);
   }
 
   private onProject(event: Event): void {

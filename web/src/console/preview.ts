@@ -9,6 +9,13 @@ export interface RuleDraft {
   threshold: number;
   window_seconds: number;
   group_by: string;
+  count_distinct?: string;
+  actor_types?: string[];
+  categories?: string[];
+  not_actor_ids?: string[];
+  outcomes?: string[];
+  further_action_patterns?: string[];
+  failed_action_patterns?: string[];
   cooldown_seconds: number;
 }
 
@@ -35,32 +42,58 @@ export function matches(pattern: string, action: string): boolean {
   return action.length - last.length >= position && action.endsWith(last);
 }
 
+const FAILED: readonly unknown[] = ["failure", "denied"];
+
+/** The fields by which rules group, and whose distinct values they count. */
+export const GROUPS: Record<string, (event: AuditEvent) => string | undefined> = {
+  actor_id: (event) => event.actor?.id,
+  tenant_id: (event) => event.tenant_id,
+  ip_address: (event) => event.context?.ip_address ?? undefined,
+  session_id: (event) => event.context?.session_id ?? undefined,
+  target_id: (event) => event.target?.id,
+};
+
+/** Whether a rule counts an event: a pattern matches its action, and it meets every condition. */
+export function counts(rule: RuleDraft, event: AuditEvent): boolean {
+  const { action, actor, category, outcome } = event;
+  const isAny = (patterns: string[] = []): boolean => patterns.some((pattern) => matches(pattern, action ?? ""));
+  const isFailure = FAILED.includes(outcome) && isAny(rule.failed_action_patterns);
+  if (!action || !(isAny([rule.action_pattern, ...(rule.further_action_patterns ?? [])]) || isFailure)) return false;
+  const isOf = (values: string[] | undefined, value: string | null | undefined): boolean => !values?.length || values.includes(value ?? "");
+  return isOf(rule.actor_types, actor?.type) && isOf(rule.categories, category) && isOf(rule.outcomes, outcome) && !rule.not_actor_ids?.includes(actor?.id ?? "");
+}
+
 /** What a rule would have done with the newest events: counted by group within the window, with a pause after each alert. */
 export function simulate(events: readonly AuditEvent[], rule: RuleDraft): Preview {
   const oldestFirst = [...events].sort((a, b) => (a.received_at < b.received_at ? -1 : 1));
-  const groups = new Map<string, { times: number[]; quietUntil: number }>();
+  const groups = new Map<string, { counted: Map<string, number>; quietUntil: number }>();
   const preview: Preview = { lookedAt: events.length, matching: 0, alerts: [] };
   for (const event of oldestFirst) {
-    if (!event.action || !matches(rule.action_pattern, event.action)) continue;
+    if (!counts(rule, event)) continue;
+    const group = GROUPS[rule.group_by]?.(event);
+    // Each event is a value of its own, unless distinct values count.
+    const value = rule.count_distinct ? GROUPS[rule.count_distinct]?.(event) : event.id;
+    if (group === undefined || value === undefined) continue;
     preview.matching += 1;
-    const group = rule.group_by === "tenant_id" ? event.tenant_id : (event.actor?.id ?? "");
-    const key = rule.group_by === "tenant_id" ? group : `${event.tenant_id}\n${group}`;
+    const key = `${event.tenant_id}\n${group}`;
     const at = Date.parse(event.occurred_at);
-    const state = groups.get(key) ?? { times: [], quietUntil: -Infinity };
+    const state = groups.get(key) ?? { counted: new Map<string, number>(), quietUntil: -Infinity };
     groups.set(key, state);
-    state.times = [...state.times.filter((time) => time > at - rule.window_seconds * 1000), at];
-    if (state.times.length < rule.threshold || at < state.quietUntil) continue;
-    preview.alerts.unshift({ group, at: event.occurred_at, count: state.times.length });
+    for (const [other, time] of state.counted) if (time < at - rule.window_seconds * 1000) state.counted.delete(other);
+    state.counted.set(value, Math.max(at, state.counted.get(value) ?? at));
+    if (state.counted.size < rule.threshold || at < state.quietUntil) continue;
+    preview.alerts.unshift({ group, at: event.occurred_at, count: state.counted.size });
     state.quietUntil = at + rule.cooldown_seconds * 1000;
-    state.times = [];
+    state.counted.clear();
   }
   return preview;
 }
 
 /** Reads the newest events of the pattern's prefix and simulates the rule on them. */
 export async function preview(api: Api, rule: RuleDraft): Promise<Preview> {
-  const prefix = rule.action_pattern.split("*")[0] ?? "";
-  // The filter of the API takes a prefix; the rest of the pattern is matched here.
+  // The filter of the API takes a prefix; the rest of the pattern is matched here. Several patterns may have none in common.
+  const isOne = !rule.further_action_patterns?.length && !rule.failed_action_patterns?.length;
+  const prefix = isOne ? (rule.action_pattern.split("*")[0] ?? "") : "";
   const action = prefix === "" ? undefined : rule.action_pattern === prefix ? prefix : `${prefix}*`;
   const events: AuditEvent[] = [];
   let cursor: string | undefined;

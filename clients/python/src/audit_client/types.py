@@ -22,6 +22,7 @@ Severity = Literal["low", "medium", "high", "critical"]
 AlertStatus = Literal["open", "acknowledged", "resolved"]
 WebhookFormat = Literal["json", "slack", "teams"]
 GroupBy = Literal["actor_id", "tenant_id", "ip_address", "session_id", "target_id"]
+DistinctField = Literal["actor_id", "ip_address", "session_id", "target_id"]
 Behavior = Literal["replace", "hash", "mask"]
 Environment = Literal["live", "test"]
 Scope = Literal["events:write", "events:read", "alerts", "viewer-tokens", "admin"]
@@ -222,7 +223,7 @@ class FeedPage(TypedDict):
     request_id: str
 
 
-class Alert(TypedDict):
+class _AlertRequired(TypedDict):
     id: str
     rule_id: str
     rule_name: str
@@ -236,6 +237,17 @@ class Alert(TypedDict):
     fired_at: str
     acknowledged_at: Optional[str]
     resolved_at: Optional[str]
+    project_id: str
+    project_name: str
+    environment: Environment
+
+
+class Alert(_AlertRequired, total=False):
+    """An alert. ``actor_name`` is there if the rule groups by actor, ``url`` if the operator has set ``AUDIT_PUBLIC_URL``."""
+
+    count_distinct: DistinctField
+    actor_name: str
+    url: str
 
 
 class AlertFired(TypedDict):
@@ -284,9 +296,12 @@ class _AlertRuleRequired(TypedDict):
 
 class AlertRule(_AlertRuleRequired, total=False):
     further_action_patterns: List[str]
+    failed_action_patterns: List[str]
+    count_distinct: DistinctField
     actor_types: List[ActorType]
     categories: List[Category]
     not_actor_ids: List[str]
+    outcomes: List[Outcome]
     created_at: str
 
 

@@ -49,6 +49,13 @@ fn changes() -> Vec<(&'static str, RuleChange)> {
             },
         ),
         (
+            "count_distinct",
+            RuleChange {
+                count_distinct: Some(Some(DistinctField::IpAddress)),
+                ..none()
+            },
+        ),
+        (
             "severity",
             RuleChange {
                 severity: Some(Severity::Low),
@@ -93,12 +100,41 @@ fn every_field_of_a_custom_rule_can_change_and_each_change_is_an_edit() {
 fn the_identity_of_a_built_in_rule_cannot_change() {
     for (field, change) in changes() {
         let edited = builtin().changed(change);
-        if ["name", "action_pattern", "group_by", "severity"].contains(&field) {
+        if ["name", "action_pattern", "group_by", "count_distinct", "severity"].contains(&field) {
             let rule = BuiltinRule::AuthBruteForce;
             assert_eq!(edited, Err(BuiltinRuleError::FixedField { rule, field }));
         } else {
             assert_eq!(edited.unwrap().revision(), Revision::from_number(1));
         }
+    }
+}
+
+#[test]
+fn a_rule_counts_distinct_values_of_another_field_than_its_group_up_to_a_threshold() {
+    let contradiction = |group_by, field, threshold: u32| {
+        let definition = RuleDefinition {
+            group_by,
+            count_distinct: Some(field),
+            threshold: i64::from(threshold).try_into().unwrap(),
+            ..BuiltinRule::AuthBruteForce.definition()
+        };
+        definition.contradiction().map(RuleContradiction::field)
+    };
+    let most = DISTINCT_THRESHOLD_MAX;
+    assert_eq!(
+        contradiction(GroupBy::IpAddress, DistinctField::ActorId, most),
+        None
+    );
+    assert_eq!(
+        contradiction(GroupBy::IpAddress, DistinctField::ActorId, most + 1),
+        Some("threshold")
+    );
+    assert_eq!(
+        contradiction(GroupBy::ActorId, DistinctField::ActorId, 2),
+        Some("count_distinct")
+    );
+    for rule in BuiltinRule::ALL {
+        assert_eq!(rule.definition().contradiction(), None, "{rule}");
     }
 }
 

@@ -10,11 +10,24 @@
 //! samples        16 bytes per id
 //! ```
 //!
+//! A state of distinct values has version 2, and after the last firing:
+//!
+//! ```text
+//! values         their number, at least 1; zigzag(newest time); then per value, newest first:
+//!                    distance to the next newer time, 0 for the first
+//!                    id of its newest event, 16 bytes
+//!                    hash, 8 bytes
+//! ```
+//!
 //! Times are milliseconds since the Unix epoch. A state has exactly one encoding.
 
+use super::values::CountedValue;
 use super::{Firing, GroupState, Occurrences, Sample};
+use crate::bounds::Threshold;
 use crate::rule::Revision;
+use crate::value_hash::ValueHash;
 use audit_domain::{EventId, Timestamp};
+use std::collections::BTreeSet;
 
 /// The bytes are not the encoding of a group's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -31,26 +44,34 @@ pub enum DecodeError {
     /// A number or a time is out of range, or a varint is not in its shortest form.
     #[error("the group state holds a number that is out of range")]
     OutOfRange,
-    /// Times or samples are not sorted.
-    #[error("the times or samples of the group state are not sorted")]
+    /// Times, samples or values are not sorted, or a value is there twice.
+    #[error("the times, samples or values of the group state are not sorted")]
     Disordered,
 }
 
 const VERSION: u8 = 1;
+const VERSION_OF_VALUES: u8 = 2;
 const ID_BYTES: usize = 16;
 /// No group has as many events. One half of the range is left, so that counting cannot overflow.
 const EVENTS_MAX: u64 = u64::MAX / 2;
 
 impl GroupState {
-    /// Encodes the state: about 20 bytes for each of the newest ten events, two for every other.
+    /// Encodes the state: about 20 bytes for each of the newest ten events, two for every other; 27 bytes for each distinct value.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(24 + 3 * self.occurrences.len() + ID_BYTES * self.samples.len());
-        bytes.push(VERSION);
+        bytes.push(match self.values.is_empty() {
+            true => VERSION,
+            false => VERSION_OF_VALUES,
+        });
         write_varint(&mut bytes, u64::from(self.revision.number()));
         write_varint(
             &mut bytes,
             self.last_fired_millis.map_or(0, |millis| 1 + zigzag(millis)),
         );
+        if let Some(newest) = self.values.first() {
+            self.encode_values(newest, &mut bytes);
+            return bytes;
+        }
         write_varint(&mut bytes, self.occurrences.len() as u64);
         if let Some(newest) = self.newest_millis() {
             write_varint(&mut bytes, zigzag(newest));
@@ -72,22 +93,38 @@ impl GroupState {
         bytes
     }
 
+    fn encode_values(&self, newest: &CountedValue, bytes: &mut Vec<u8>) {
+        write_varint(bytes, self.values.len() as u64);
+        write_varint(bytes, zigzag(newest.event.millis));
+        let mut later = newest.event.millis;
+        for CountedValue { event, value } in &self.values {
+            write_varint(bytes, later.abs_diff(event.millis));
+            later = event.millis;
+            bytes.extend_from_slice(&event.id.to_bytes());
+            bytes.extend_from_slice(value.as_bytes());
+        }
+    }
+
     /// Decodes the output of [`Self::encode`].
     ///
     /// # Errors
     /// [`DecodeError`] when the bytes are anything else.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader { rest: bytes };
-        match reader.byte()? {
-            VERSION => {}
+        let has_values = match reader.byte()? {
+            VERSION => false,
+            VERSION_OF_VALUES => true,
             version => return Err(DecodeError::UnknownVersion(version)),
-        }
+        };
         let revision = u32::try_from(reader.varint()?).map_err(|_| DecodeError::OutOfRange)?;
         let last_fired_millis = match reader.varint()? {
             0 => None,
             fired => Some(checked_millis(unzigzag(fired - 1))?),
         };
-        let occurrences = reader.occurrences()?;
+        let (values, occurrences) = match has_values {
+            true => (reader.values()?, Vec::new()),
+            false => (Vec::new(), reader.occurrences()?),
+        };
         let event_count = occurrences
             .iter()
             .try_fold(0_u64, |sum, held| sum.checked_add(held.count))
@@ -103,6 +140,7 @@ impl GroupState {
             occurrences,
             event_count,
             samples,
+            values,
         })
     }
 }
@@ -116,6 +154,12 @@ impl Reader<'_> {
         let (first, rest) = self.rest.split_first().ok_or(DecodeError::Truncated)?;
         self.rest = rest;
         Ok(*first)
+    }
+
+    fn chunk<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let (chunk, rest) = self.rest.split_first_chunk::<N>().ok_or(DecodeError::Truncated)?;
+        self.rest = rest;
+        Ok(*chunk)
     }
 
     fn varint(&mut self) -> Result<u64, DecodeError> {
@@ -167,6 +211,37 @@ impl Reader<'_> {
         Ok(occurrences)
     }
 
+    fn values(&mut self) -> Result<Vec<CountedValue>, DecodeError> {
+        let len = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
+        if !(1..=Threshold::MAX.get() as usize).contains(&len) {
+            return Err(DecodeError::OutOfRange);
+        }
+        let mut millis = unzigzag(self.varint()?);
+        let (mut values, mut hashes) = (Vec::with_capacity(len), BTreeSet::new());
+        for index in 0..len {
+            let distance = self.varint()?;
+            if index == 0 && distance != 0 {
+                return Err(DecodeError::OutOfRange);
+            }
+            millis = millis
+                .checked_sub_unsigned(distance)
+                .ok_or(DecodeError::OutOfRange)?;
+            let event = Sample {
+                millis: checked_millis(millis)?,
+                id: EventId::from_bytes(self.chunk::<ID_BYTES>()?),
+            };
+            let value = ValueHash::from_bytes(self.chunk::<{ ValueHash::BYTES }>()?);
+            if !hashes.insert(value) {
+                return Err(DecodeError::Disordered);
+            }
+            values.push(CountedValue { event, value });
+        }
+        match values.is_sorted_by(|newer, older| newer.event >= older.event) {
+            true => Ok(values),
+            false => Err(DecodeError::Disordered),
+        }
+    }
+
     /// Samples are the newest events, so their times follow from `occurrences` and only their ids are encoded.
     fn samples(&mut self, occurrences: &[Occurrences]) -> Result<Vec<Sample>, DecodeError> {
         let times = occurrences.iter().rev().flat_map(|held| {
@@ -176,12 +251,7 @@ impl Reader<'_> {
         let samples = times
             .take(Firing::SAMPLE_EVENTS_MAX)
             .map(|millis| {
-                let (id, rest) = self
-                    .rest
-                    .split_first_chunk::<ID_BYTES>()
-                    .ok_or(DecodeError::Truncated)?;
-                self.rest = rest;
-                let id = EventId::from_bytes(*id);
+                let id = EventId::from_bytes(self.chunk::<ID_BYTES>()?);
                 Ok(Sample { millis, id })
             })
             .collect::<Result<Vec<_>, DecodeError>>()?;

@@ -64,7 +64,7 @@ fn each_kind_of_damage_has_its_own_error() {
     assert_eq!(empty, [1, 0, 0, 0]);
     let decode = |bytes: &[u8]| GroupState::decode(bytes).unwrap_err();
     assert_eq!(decode(&[]), DecodeError::Truncated);
-    assert_eq!(decode(&[2, 0, 0, 0]), DecodeError::UnknownVersion(2));
+    assert_eq!(decode(&[3, 0, 0, 0]), DecodeError::UnknownVersion(3));
     assert_eq!(decode(&[1, 0, 0]), DecodeError::Truncated);
     assert_eq!(decode(&[1, 0, 0, 0, 0]), DecodeError::TrailingBytes);
     assert_eq!(

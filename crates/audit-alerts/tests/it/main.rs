@@ -3,6 +3,7 @@
 // The lint's exemption for tests does not cover functions that tests share.
 #![allow(clippy::unwrap_used)]
 
+mod distinct;
 mod encoding;
 mod matching;
 mod reference;

@@ -70,7 +70,7 @@ pub(crate) struct Pair {
     pub(crate) now: i64,
 }
 
-fn windowing(rule: Rule, revision: u32) -> Windowing {
+pub(crate) fn windowing(rule: Rule, revision: u32) -> Windowing {
     Windowing {
         revision: Revision::from_number(revision),
         threshold: rule.threshold.try_into().unwrap(),

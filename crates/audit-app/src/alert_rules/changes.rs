@@ -6,13 +6,21 @@ use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_alerts::{AlertRule, AlertRuleId, BuiltinRule, CUSTOM_RULES_MAX, RuleChange, RuleDefinition};
 use audit_auth::{KeyHolder, MasterKey, Principal};
-use audit_domain::{Plan, ProjectId, RuleId};
+use audit_domain::{Plan, ProjectId, RuleId, Violations};
 use audit_store::Configurator;
 
 /// The rule with this id.
 fn rule_of(rules: Vec<AlertRule>, id: AlertRuleId) -> Result<AlertRule> {
     let rule = rules.into_iter().find(|rule| rule.id() == id);
     rule.ok_or(AppError::NotFound("alert rule"))
+}
+
+/// Refuses settings that are not valid together.
+fn check(definition: &RuleDefinition) -> Result<()> {
+    match definition.contradiction() {
+        Some(contradiction) => Err(Violations::one(contradiction.field(), contradiction).into()),
+        None => Ok(()),
+    }
 }
 
 impl AuditLog {
@@ -46,13 +54,15 @@ impl AuditLog {
     /// Creates a custom rule.
     ///
     /// # Errors
-    /// [`AppError::AlertRuleLimit`] on the free plan, and when the project has [`CUSTOM_RULES_MAX`] custom rules.
+    /// [`AppError::Invalid`] when two settings are not valid together. [`AppError::AlertRuleLimit`] on the free plan, and when the
+    /// project has [`CUSTOM_RULES_MAX`] custom rules.
     pub fn create_alert_rule(
         &self,
         master: &MasterKey,
         selection: Selection,
         definition: RuleDefinition,
     ) -> Result<AlertRule> {
+        check(&definition)?;
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
         let now = self.clock.now();
@@ -76,7 +86,8 @@ impl AuditLog {
     /// Changes a rule. Takes effect with the next request and resets the windows of the rule.
     ///
     /// # Errors
-    /// [`AppError::NotFound`], or [`AppError::Forbidden`] for a fixed field of a built-in rule.
+    /// [`AppError::NotFound`], [`AppError::Forbidden`] for a fixed field of a built-in rule, or [`AppError::Invalid`] when two settings
+    /// are not valid together.
     pub fn change_alert_rule(
         &self,
         master: &MasterKey,
@@ -93,6 +104,7 @@ impl AuditLog {
             move |configurator: &mut Configurator<'_, ProjectId>| {
                 let rule = rule_of(rules_of(configurator.alert_rules(project_id)?), id)?;
                 let changed = rule.changed(change)?;
+                check(changed.definition())?;
                 if changed == rule {
                     return Ok(Changed::nothing(changed));
                 }

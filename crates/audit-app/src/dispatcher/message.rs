@@ -1,11 +1,12 @@
 //! The bodies of messages to webhooks.
 
+use crate::alerts::{AlertInContext, actor_name};
 use crate::deliveries::DeliveryKind;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use crate::webhooks::WebhookFormat;
-use audit_alerts::{Alert, GroupBy};
-use audit_domain::{Environment, ProjectId, SearchedText, Timestamp};
+use audit_alerts::Alert;
+use audit_domain::{Environment, ProjectId, Timestamp};
 use audit_store::{LeasedDelivery, LedgerId, StoreError};
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ pub(super) fn body(service: &AuditLog, leased: &LeasedDelivery) -> Result<String
     let (timestamp, data) = match kind {
         DeliveryKind::AlertFired => {
             let alert = leased.alert.clone().ok_or_else(damaged)?.as_fired();
-            (alert.fired_at, alert_data(service, leased, &alert)?)
+            (alert.fired_at, alert_data(service, leased, alert)?)
         }
         DeliveryKind::WebhookTest => {
             let created_at = Timestamp::from_micros(leased.delivery.created_at);
@@ -28,39 +29,56 @@ pub(super) fn body(service: &AuditLog, leased: &LeasedDelivery) -> Result<String
         WebhookFormat::Json => {
             json!({"type": kind.as_str(), "timestamp": timestamp.to_string(), "data": data})
         }
-        WebhookFormat::Slack => slack(&lines(kind, &data)),
-        WebhookFormat::Teams => teams(&lines(kind, &data)),
+        WebhookFormat::Slack => slack(&lines(kind, &data), data["url"].as_str()),
+        WebhookFormat::Teams => teams(&lines(kind, &data), data["url"].as_str()),
     };
     Ok(message.to_string())
 }
 
-/// The alert, and what a person needs beside it: the project, the environment, and the name of the actor if the rule groups by actor.
-fn alert_data(service: &AuditLog, leased: &LeasedDelivery, alert: &Alert) -> Result<Value> {
+/// The alert in its context, as the API shows it.
+fn alert_data(service: &AuditLog, leased: &LeasedDelivery, alert: Alert) -> Result<Value> {
     let damaged = |_| AppError::from(StoreError::Damaged { what: "webhook" });
     let project_id: ProjectId = leased.webhook.project_id.parse().map_err(damaged)?;
-    let ledger_id = leased
-        .delivery
-        .ledger_id
-        .filter(|_| alert.group_by == GroupBy::ActorId);
-    let (project, event) = service.store.read(|reader| {
-        let project = reader.project(project_id)?;
-        let event = match (ledger_id, alert.sample_event_ids.first()) {
-            (Some(ledger_id), Some(id)) => reader.event(LedgerId(ledger_id), *id)?,
-            _ => None,
+    let ledger_id = leased.delivery.ledger_id.map(LedgerId);
+    let (project, actor_name) = service.store.read(|reader| {
+        let name = match ledger_id {
+            Some(ledger_id) => actor_name(reader, ledger_id, &alert)?,
+            None => None,
         };
-        Ok::<_, AppError>((project, event))
+        Ok::<_, AppError>((reader.project(project_id)?, name))
     })?;
+    // Alerts of the test environment are not sent.
+    let environment = Environment::Live;
+    let shown = AlertInContext {
+        url: service.alert_url(project_id, environment, alert.id),
+        project_name: project.map(|project| project.name).unwrap_or_default(),
+        alert,
+        project_id,
+        environment,
+        actor_name,
+    };
+    json_of(&shown)
+}
+
+/// The same members as in responses; `the_webhook_has_the_members_of_the_document` compares them.
+fn json_of(shown: &AlertInContext) -> Result<Value> {
+    let AlertInContext {
+        alert,
+        project_id,
+        project_name,
+        environment,
+        actor_name,
+        url,
+    } = shown;
     let mut data = serde_json::to_value(alert).map_err(AppError::internal)?;
     data["project_id"] = json!(project_id.to_string());
-    // Alerts of the test environment are not sent.
-    data["environment"] = json!(Environment::Live.as_str());
-    if let Some(project) = project {
-        data["project_name"] = json!(project.name);
-    }
-    if let Some(event) = event
-        && let Some(name) = event.event.facets()?.searched_text(SearchedText::ActorName)
-    {
+    data["project_name"] = json!(project_name);
+    data["environment"] = json!(environment.as_str());
+    if let Some(name) = actor_name {
         data["actor_name"] = json!(name);
+    }
+    if let Some(url) = url {
+        data["url"] = json!(url);
     }
     Ok(data)
 }
@@ -79,10 +97,14 @@ fn lines(kind: DeliveryKind, data: &Value) -> Vec<String> {
         name if name.is_empty() => name,
         name => format!(" ({name})"),
     };
+    let counted = match text("count_distinct") {
+        field if field.is_empty() => "events".to_owned(),
+        field => format!("distinct {field}"),
+    };
     vec![
         format!("{} alert: {}", text("severity"), text("rule_name")),
         format!(
-            "{} {}{actor}, events: {}",
+            "{} {}{actor}, {counted}: {}",
             text("group_by"),
             text("group_key"),
             text("event_count")
@@ -98,8 +120,10 @@ fn lines(kind: DeliveryKind, data: &Value) -> Vec<String> {
 }
 
 /// A message as incoming webhooks of Slack take it. `mrkdwn` is off and its three control characters are escaped
-/// (<https://docs.slack.dev/messaging/formatting-message-text>), so a name is neither a link nor a mention.
-fn slack(lines: &[String]) -> Value {
+/// (<https://docs.slack.dev/messaging/formatting-message-text>), so a name is neither a link nor a mention. The URL is a line of its
+/// own, which Slack shows as a link.
+fn slack(lines: &[String], url: Option<&str>) -> Value {
+    let lines: Vec<&str> = lines.iter().map(String::as_str).chain(url).collect();
     let text = lines.join("\n");
     let text = text
         .replace('&', "&amp;")
@@ -109,16 +133,19 @@ fn slack(lines: &[String]) -> Value {
 }
 
 /// A message as the workflows of Teams take it: an adaptive card. The runs of a `RichTextBlock` are plain text, unlike a `TextBlock`,
-/// which reads Markdown (<https://adaptivecards.io/explorer/RichTextBlock.html>).
-fn teams(lines: &[String]) -> Value {
+/// which reads Markdown (<https://adaptivecards.io/explorer/RichTextBlock.html>). The URL is a button.
+fn teams(lines: &[String], url: Option<&str>) -> Value {
     let block =
         |line: &String| json!({"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": line}]});
-    let card = json!({
+    let mut card = json!({
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": "1.2",
         "body": lines.iter().map(block).collect::<Vec<_>>(),
     });
+    if let Some(url) = url {
+        card["actions"] = json!([{"type": "Action.OpenUrl", "title": "Open the alert", "url": url}]);
+    }
     let attachment = json!({"contentType": "application/vnd.microsoft.card.adaptive", "content": card});
     json!({"type": "message", "attachments": [attachment]})
 }
@@ -126,6 +153,10 @@ fn teams(lines: &[String]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use audit_alerts::{AlertId, AlertRuleId, AlertState, BuiltinRule, DistinctField, GroupBy, Severity};
+    use std::collections::BTreeSet;
+
+    const URL: &str = "https://audit.example/console#/alerts?alert=alt_1&project=p";
 
     fn data() -> Value {
         json!({
@@ -134,6 +165,45 @@ mod tests {
             "environment": "live", "actor_name": "Jane\n& <https://evil.example|Jane>",
             "fired_at": "2026-01-15T10:30:00.513Z",
         })
+    }
+
+    #[test]
+    fn the_webhook_has_the_members_of_the_document() {
+        let fired_at = Timestamp::from_seconds(1_768_473_000);
+        let shown = AlertInContext {
+            alert: Alert {
+                id: AlertId::new(fired_at, [0; 10]),
+                rule_id: AlertRuleId::Builtin(BuiltinRule::PasswordSpraying),
+                rule_name: "Password Spraying".parse().unwrap(),
+                severity: Severity::High,
+                state: AlertState::Open,
+                tenant_id: "acme".to_owned(),
+                group_by: GroupBy::IpAddress,
+                group_key: "203.0.113.7".to_owned(),
+                count_distinct: Some(DistinctField::ActorId),
+                event_count: 5,
+                sample_event_ids: Vec::new(),
+                fired_at,
+            },
+            project_id: "8aefe29f-cd1a-4802-85e0-718cd30d0f63".parse().unwrap(),
+            project_name: "default".to_owned(),
+            environment: Environment::Live,
+            actor_name: Some("Jane".to_owned()),
+            url: Some(URL.to_owned()),
+        };
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+        let document: Value = serde_json::from_slice(&std::fs::read(document).unwrap()).unwrap();
+        let described = &document["components"]["schemas"]["Alert"]["properties"];
+        let sent = json_of(&shown).unwrap();
+        let names = |object: &Value| {
+            object
+                .as_object()
+                .unwrap()
+                .keys()
+                .cloned()
+                .collect::<BTreeSet<_>>()
+        };
+        assert_eq!(names(&sent), names(described));
     }
 
     #[test]
@@ -151,6 +221,9 @@ mod tests {
             lines(DeliveryKind::AlertFired, &unnamed)[1],
             "actor_id <!channel>, events: 5"
         );
+        let mut distinct = data();
+        distinct["count_distinct"] = json!("session_id");
+        assert!(lines(DeliveryKind::AlertFired, &distinct)[1].ends_with("), distinct session_id: 5"));
         let test = json!({"webhook_id": "wh_1"});
         assert_eq!(
             lines(DeliveryKind::WebhookTest, &test),
@@ -160,7 +233,7 @@ mod tests {
 
     #[test]
     fn no_name_is_a_link_or_a_mention_in_slack() {
-        let message = slack(&lines(DeliveryKind::AlertFired, &data()));
+        let message = slack(&lines(DeliveryKind::AlertFired, &data()), None);
         let text = message["text"].as_str().unwrap();
         assert!(!text.contains(['<', '>']), "{text}");
         assert!(
@@ -169,13 +242,25 @@ mod tests {
         );
         assert_eq!(message["mrkdwn"], false);
         assert_eq!(text.lines().count(), 4);
+        let linked = slack(&lines(DeliveryKind::AlertFired, &data()), Some(URL));
+        assert_eq!(
+            linked["text"],
+            format!("{text}\nhttps://audit.example/console#/alerts?alert=alt_1&amp;project=p")
+        );
     }
 
     #[test]
     fn teams_gets_a_card_of_plain_texts() {
-        let message = teams(&lines(DeliveryKind::AlertFired, &data()));
+        let message = teams(&lines(DeliveryKind::AlertFired, &data()), None);
         let body = &message["attachments"][0]["content"]["body"];
         assert_eq!(body.as_array().map(Vec::len), Some(4));
         assert_eq!(body[0]["inlines"][0]["text"], "high alert: Auth Brute Force");
+        assert_eq!(message["attachments"][0]["content"].get("actions"), None);
+        let linked = teams(&lines(DeliveryKind::AlertFired, &data()), Some(URL));
+        let action = &linked["attachments"][0]["content"]["actions"][0];
+        assert_eq!(
+            (&action["type"], &action["url"]),
+            (&json!("Action.OpenUrl"), &json!(URL))
+        );
     }
 }

@@ -130,7 +130,7 @@ fn resources() -> Vec<(Resource, Vec<Value>, Option<Value>)> {
         json!({"name": "n", "pattern": "p", "fields": ["metadata.a"], "behavior": "mask", "enabled": true});
     let rule = json!({
         "name": "n", "action_pattern": "a.*", "threshold": 1, "window_seconds": 60, "group_by": "actor_id",
-        "severity": "low", "cooldown_seconds": 60, "enabled": true,
+        "count_distinct": "ip_address", "outcomes": ["failure"], "severity": "low", "cooldown_seconds": 60, "enabled": true,
         "actor_types": ["user"], "categories": ["auth"], "not_actor_ids": ["backup"],
     });
     let webhook = json!({"url": "https://example.com", "format": "slack", "enabled": true});

@@ -5,9 +5,8 @@ use super::model::{
 };
 use crate::about::Tag;
 use crate::routes::AlertBody;
-use crate::schema::{Id, MessageIdText, NameText, Text, Time, Uuid, Word};
+use crate::schema::{Id, MessageIdText, Time};
 use audit_app::{DeliveryKind, WebhookId};
-use audit_domain::{Environment, limits};
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema, json_schema};
 use serde_json::{Value, json};
@@ -21,26 +20,7 @@ struct AlertFiredMessage {
     /// When it was raised.
     timestamp: Time,
     /// The alert at that time.
-    data: FiredAlert,
-}
-
-/// An alert as it fired, and where.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "describes what is sent")]
-struct FiredAlert {
-    #[schemars(flatten)]
-    alert: AlertBody,
-    #[schemars(with = "Uuid")]
-    project_id: String,
-    /// The name of the project when the message is sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "NameText")]
-    project_name: Option<String>,
-    environment: Word<Environment>,
-    /// The name of the actor in the newest sample event, as stored; only if the rule groups by actor.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Text<0, { limits::NAME_CHARS_MAX }>")]
-    actor_name: Option<String>,
+    data: AlertBody,
 }
 
 /// A test message.
@@ -81,10 +61,11 @@ pub(super) fn webhooks(generator: &mut SchemaGenerator) -> (Named<Or<PathItem>>,
                     "id": "alt_01M7YBDWMHPH3PBPJD17B5KSK0", "rule_id": "auth_brute_force",
                     "rule_name": "Auth Brute Force", "severity": "high", "status": "open", "tenant_id": "acme",
                     "group_by": "actor_id", "group_key": "user_3",
-                    "event_count": 5, "sample_event_ids": ["evt_01M7YBDWMHNWK91QZQDZCEC02X"],
+                    "count_distinct": "ip_address", "event_count": 5, "sample_event_ids": ["evt_01M7YBDWMHNWK91QZQDZCEC02X"],
                     "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": null, "resolved_at": null,
                     "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63", "project_name": "default", "environment": "live",
                     "actor_name": "Ada Lovelace",
+                    "url": "https://audit.example.com/console#/alerts?alert=alt_01M7YBDWMHPH3PBPJD17B5KSK0&project=8aefe29f-cd1a-4802-85e0-718cd30d0f63&environment=live",
                 },
             }),
         )

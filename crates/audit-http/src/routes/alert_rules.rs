@@ -5,11 +5,11 @@ use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, ProjectParameters};
 use crate::reply::{Created, Deleted, Reply};
-use crate::schema::{GlobText, NameText, Time, Word, absent_not_null};
+use crate::schema::{GlobText, NameText, Nullable, Time, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{
-    AlertRule, AlertRuleId, AppError, CooldownSeconds, GroupBy, RuleChange, RuleConditions, RuleDefinition,
-    RuleOrigin, Severity, SuppressedAlerts, Threshold, WindowSeconds,
+    AlertRule, AlertRuleId, AppError, BuiltinRule, CooldownSeconds, DistinctField, GroupBy, RuleChange,
+    RuleConditions, RuleDefinition, RuleOrigin, Severity, SuppressedAlerts, Threshold, WindowSeconds,
 };
 use audit_auth::{Alerts, Keys, Master};
 use audit_domain::Fields;
@@ -28,13 +28,17 @@ pub(super) struct NewRuleInput {
     name: NameText,
     /// Which actions count; `*` stands for any characters, dots included. An action must match as a whole.
     action_pattern: GlobText,
-    /// The number of matching events of a group that raises an alert.
+    /// The number of matching events of a group, or with `count_distinct` of values, that raises an alert.
     #[schemars(range(min = Threshold::MIN.get(), max = Threshold::MAX.get()))]
     threshold: u32,
     /// The length of the window, in seconds.
     #[schemars(range(min = WindowSeconds::MIN.get(), max = WindowSeconds::MAX.get()))]
     window_seconds: u32,
     group_by: Word<GroupBy>,
+    /// Counts distinct values of this field instead of events: another than `group_by`, up to a threshold of 500. An event without the
+    /// field does not count.
+    #[schemars(extend("x-additive" = true))]
+    count_distinct: Option<Word<DistinctField>>,
     severity: Word<Severity>,
     #[schemars(extend("default" = true))]
     enabled: Option<bool>,
@@ -49,7 +53,7 @@ pub(super) struct NewRuleInput {
 }
 
 /// Changes of a rule. Absent fields keep their values. Of a built-in rule the name, the pattern, the
-/// grouping and the severity cannot change.
+/// grouping, `count_distinct` and the severity cannot change.
 #[derive(JsonSchema)]
 #[schemars(rename = "AlertRuleChange", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
@@ -61,6 +65,9 @@ pub(super) struct RuleChangeInput {
     #[schemars(range(min = WindowSeconds::MIN.get(), max = WindowSeconds::MAX.get()))]
     window_seconds: Option<u32>,
     group_by: Option<Word<GroupBy>>,
+    /// `null` counts events again.
+    #[schemars(extend("x-additive" = true))]
+    count_distinct: Option<Nullable<Word<DistinctField>>>,
     severity: Option<Word<Severity>>,
     enabled: Option<bool>,
     #[schemars(range(min = CooldownSeconds::MIN.get(), max = CooldownSeconds::MAX.get()))]
@@ -87,7 +94,11 @@ struct RuleBody {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schemars(with = "Vec<GlobText>", extend("x-additive" = true))]
     further_action_patterns: &'static [&'static str],
-    /// The number of matching events of a group that raises an alert.
+    /// Patterns of a built-in rule for failures: an action that one of them matches counts if the outcome is `failure` or `denied`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schemars(with = "Vec<GlobText>", extend("x-additive" = true))]
+    failed_action_patterns: &'static [&'static str],
+    /// The number of matching events of a group, or with `count_distinct` of values, that raises an alert.
     #[schemars(range(min = Threshold::MIN.get(), max = Threshold::MAX.get()))]
     threshold: u32,
     /// The length of the window, in seconds.
@@ -95,6 +106,10 @@ struct RuleBody {
     window_seconds: u32,
     #[schemars(with = "Word<GroupBy>")]
     group_by: &'static str,
+    /// The field whose distinct values count; absent if events count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Word<DistinctField>", extend("x-additive" = true))]
+    count_distinct: Option<&'static str>,
     #[schemars(with = "Word<Severity>")]
     severity: &'static str,
     enabled: bool,
@@ -147,9 +162,9 @@ impl From<SuppressedAlerts> for SuppressedBody {
 
 impl From<AlertRule> for RuleBody {
     fn from(rule: AlertRule) -> Self {
-        let (kind, further_action_patterns, created_at) = match rule.origin() {
-            RuleOrigin::Builtin(builtin) => (BUILTIN, builtin.further_action_patterns(), None),
-            RuleOrigin::Custom { created_at, .. } => (CUSTOM, &[][..], Some(created_at.to_string())),
+        let (kind, builtin, created_at) = match rule.origin() {
+            RuleOrigin::Builtin(builtin) => (BUILTIN, Some(builtin), None),
+            RuleOrigin::Custom { created_at, .. } => (CUSTOM, None, Some(created_at.to_string())),
         };
         let definition = rule.definition();
         Self {
@@ -157,10 +172,12 @@ impl From<AlertRule> for RuleBody {
             kind,
             name: definition.name.to_string(),
             action_pattern: definition.action_pattern.to_string(),
-            further_action_patterns,
+            further_action_patterns: builtin.map_or(&[][..], BuiltinRule::further_action_patterns),
+            failed_action_patterns: builtin.map_or(&[][..], BuiltinRule::failed_action_patterns),
             threshold: definition.threshold.get(),
             window_seconds: definition.window_seconds.get(),
             group_by: definition.group_by.as_str(),
+            count_distinct: definition.count_distinct.map(DistinctField::as_str),
             severity: definition.severity.as_str(),
             enabled: definition.enabled,
             cooldown_seconds: definition.cooldown_seconds.get(),
@@ -180,6 +197,7 @@ impl Fielded for NewRuleInput {
         let threshold = fields.required_number("threshold");
         let window_seconds = fields.required_number("window_seconds");
         let group_by = fields.required_parsed("group_by");
+        let count_distinct = fields.optional_parsed("count_distinct");
         let severity = fields.required_parsed("severity");
         let enabled = fields.optional_bool("enabled").unwrap_or(true);
         let cooldown_seconds = fields.optional_number("cooldown_seconds").unwrap_or_default();
@@ -193,6 +211,7 @@ impl Fielded for NewRuleInput {
             threshold: threshold?,
             window_seconds: window_seconds?,
             group_by: group_by?,
+            count_distinct,
             severity: severity?,
             enabled,
             cooldown_seconds,
@@ -211,6 +230,10 @@ impl Fielded for RuleChangeInput {
             threshold: fields.optional_number("threshold"),
             window_seconds: fields.optional_number("window_seconds"),
             group_by: fields.optional_parsed("group_by"),
+            count_distinct: match fields.take_null("count_distinct") {
+                true => Some(None),
+                false => fields.optional_parsed("count_distinct").map(Some),
+            },
             severity: fields.optional_parsed("severity"),
             enabled: fields.optional_bool("enabled"),
             cooldown_seconds: fields.optional_number("cooldown_seconds"),
@@ -319,7 +342,7 @@ pub(super) mod about {
 
     pub(crate) fn list() -> About {
         About {
-            description: "The five built-in rules, then the custom ones, oldest first. Rules belong to the project; \
+            description: "The six built-in rules, then the custom ones, oldest first. Rules belong to the project; \
                           its two environments are counted apart.",
             outcome: "The rules.",
             responses: &[Sample(
@@ -328,6 +351,7 @@ pub(super) mod about {
                     "id": "auth_brute_force", "type": "builtin", "name": "Auth Brute Force",
                     "action_pattern": "auth.failed*",
                     "further_action_patterns": ["login.failed", "*.login.failed", "*.login_failed"],
+                    "failed_action_patterns": ["login", "*.login", "*.logged_in", "*.sign_in", "*.signed_in", "*.signin"],
                     "threshold": 5, "window_seconds": 300, "group_by": "actor_id",
                     "severity": "high", "enabled": true, "cooldown_seconds": 3600
                 }]}"#,
@@ -355,8 +379,9 @@ pub(super) mod about {
                 "example",
                 r#"{
                     "name": "Permission changes", "action_pattern": "*.permission.*", "threshold": 3,
-                    "window_seconds": 600, "group_by": "tenant_id", "severity": "medium", "enabled": true,
-                    "cooldown_seconds": 60, "actor_types": ["user"], "categories": ["admin"], "not_actor_ids": ["backup"]
+                    "window_seconds": 600, "group_by": "tenant_id", "count_distinct": "target_id", "severity": "medium",
+                    "enabled": true, "cooldown_seconds": 60, "actor_types": ["user"], "categories": ["admin"],
+                    "not_actor_ids": ["backup"], "outcomes": ["success"]
                 }"#,
             )],
             outcome: "The rule.",
@@ -369,14 +394,15 @@ pub(super) mod about {
     pub(crate) fn change() -> About {
         About {
             description: "On every plan. Holds from the next request on, and starts the rule's windows afresh. The \
-                          name, pattern, grouping and severity of a built-in rule cannot change (403).",
+                          name, pattern, grouping, `count_distinct` and severity of a built-in rule cannot change (403).",
             path: id(),
             requests: &[Sample(
                 "example",
                 r#"{
                     "name": "Permission changes", "action_pattern": "*.permission.*", "threshold": 3,
-                    "window_seconds": 600, "group_by": "tenant_id", "severity": "medium", "enabled": true,
-                    "cooldown_seconds": 60, "actor_types": ["user"], "categories": ["admin"], "not_actor_ids": ["backup"]
+                    "window_seconds": 600, "group_by": "tenant_id", "count_distinct": "target_id", "severity": "medium",
+                    "enabled": true, "cooldown_seconds": 60, "actor_types": ["user"], "categories": ["admin"],
+                    "not_actor_ids": ["backup"], "outcomes": ["success"]
                 }"#,
             )],
             outcome: "The changed rule.",

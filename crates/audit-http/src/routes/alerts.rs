@@ -5,13 +5,14 @@ use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
 use crate::parameters::{LIMIT_DEFAULT, read_limit, read_time};
 use crate::reply::Reply;
-use crate::schema::{AnyTime, Id, NameText, Text, Time, Word, absent_not_null};
+use crate::schema::{AnyTime, Id, NameText, Text, Time, Uuid, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{
-    Alert, AlertAction, AlertFilter, AlertId, AlertStatus, AlertsRequest, AppError, GroupBy, Severity,
+    AlertAction, AlertFilter, AlertId, AlertInContext, AlertStatus, AlertsRequest, AppError, DistinctField,
+    GroupBy, Severity,
 };
 use audit_auth::{Alerts, Keys};
-use audit_domain::{Bound, EventId, Fields, limits};
+use audit_domain::{Bound, Environment, EventId, Fields, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -42,9 +43,13 @@ pub(crate) struct AlertBody {
     group_by: &'static str,
     /// The value of that field in the events that reached the threshold, as stored.
     group_key: String,
-    /// How many matching events were in the window when the rule fired.
+    /// The field whose distinct values the rule counted at that time; absent if it counted events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Word<DistinctField>", extend("x-additive" = true))]
+    count_distinct: Option<&'static str>,
+    /// How many matching events were in the window when the rule fired; with `count_distinct` how many values, up to the threshold.
     event_count: u64,
-    /// The newest ones, newest first.
+    /// The newest ones, newest first; with `count_distinct` one for each value.
     #[schemars(with = "Vec<Id<EventId>>", length(max = 10))]
     sample_event_ids: Vec<EventId>,
     #[schemars(with = "Time")]
@@ -55,6 +60,22 @@ pub(crate) struct AlertBody {
     /// `null` until it is resolved.
     #[schemars(with = "Option<Time>")]
     resolved_at: Option<String>,
+    #[schemars(with = "Uuid", extend("x-additive" = true))]
+    project_id: String,
+    /// The present name of the project.
+    #[schemars(with = "NameText", extend("x-additive" = true))]
+    project_name: String,
+    /// The environment of the events.
+    #[schemars(with = "Word<Environment>", extend("x-additive" = true))]
+    environment: &'static str,
+    /// The name of the actor in the newest sample event, as stored; only if the rule groups by actor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Text<0, { limits::NAME_CHARS_MAX }>", extend("x-additive" = true))]
+    actor_name: Option<String>,
+    /// Where the console shows the alert; absent unless the operator has set `AUDIT_PUBLIC_URL`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", extend("x-additive" = true))]
+    url: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -109,8 +130,16 @@ pub(super) struct ChangeInput {
     status: Word<AlertAction>,
 }
 
-impl From<Alert> for AlertBody {
-    fn from(alert: Alert) -> Self {
+impl From<AlertInContext> for AlertBody {
+    fn from(shown: AlertInContext) -> Self {
+        let AlertInContext {
+            alert,
+            project_id,
+            project_name,
+            environment,
+            actor_name,
+            url,
+        } = shown;
         Self {
             id: alert.id,
             rule_id: alert.rule_id.to_string(),
@@ -120,11 +149,17 @@ impl From<Alert> for AlertBody {
             tenant_id: alert.tenant_id,
             group_by: alert.group_by.as_str(),
             group_key: alert.group_key,
+            count_distinct: alert.count_distinct.map(DistinctField::as_str),
             event_count: alert.event_count,
             sample_event_ids: alert.sample_event_ids,
             fired_at: alert.fired_at.to_string(),
             acknowledged_at: alert.state.acknowledged_at().map(|at| at.to_string()),
             resolved_at: alert.state.resolved_at().map(|at| at.to_string()),
+            project_id: project_id.to_string(),
+            project_name,
+            environment: environment.as_str(),
+            actor_name,
+            url,
         }
     }
 }
@@ -236,7 +271,10 @@ pub(super) mod about {
                     "severity": "high", "status": "open", "tenant_id": "acme", "group_by": "actor_id",
                     "group_key": "user_3", "event_count": 5,
                     "sample_event_ids": ["evt_01M7YBDWMHNWK91QZQDZCEC02X", "evt_01M7YBDWM4JT39PVR6Q7GX6GD5"],
-                    "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": null, "resolved_at": null
+                    "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": null, "resolved_at": null,
+                    "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63",
+                    "project_name": "default", "environment": "live", "actor_name": "Ada Lovelace",
+                    "url": "https://audit.example.com/console#/alerts?alert=alt_01M7YBDWMHPH3PBPJD17B5KSK0&project=8aefe29f-cd1a-4802-85e0-718cd30d0f63&environment=live"
                 }], "cursor": "AQGh_LbykbRHZdpNCdZZ5mBwSfB5FUAPoW-h7-Q", "has_more": true}"#,
             )],
             ..About::new("list_alerts", Tag::Alerts, "Read alerts")
@@ -255,7 +293,10 @@ pub(super) mod about {
                     "severity": "high", "status": "open", "tenant_id": "acme", "group_by": "actor_id",
                     "group_key": "user_3", "event_count": 5,
                     "sample_event_ids": ["evt_01M7YBDWMHNWK91QZQDZCEC02X", "evt_01M7YBDWM4JT39PVR6Q7GX6GD5"],
-                    "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": null, "resolved_at": null
+                    "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": null, "resolved_at": null,
+                    "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63",
+                    "project_name": "default", "environment": "live", "actor_name": "Ada Lovelace",
+                    "url": "https://audit.example.com/console#/alerts?alert=alt_01M7YBDWMHPH3PBPJD17B5KSK0&project=8aefe29f-cd1a-4802-85e0-718cd30d0f63&environment=live"
                 }}"#,
             )],
             is_additive: true,
@@ -279,7 +320,9 @@ pub(super) mod about {
                     "group_key": "user_3", "event_count": 5,
                     "sample_event_ids": ["evt_01M7YBDWMHNWK91QZQDZCEC02X", "evt_01M7YBDWM4JT39PVR6Q7GX6GD5"],
                     "fired_at": "2026-01-15T10:30:00.513Z", "acknowledged_at": "2026-01-15T10:31:00.549Z",
-                    "resolved_at": null
+                    "resolved_at": null, "project_id": "8aefe29f-cd1a-4802-85e0-718cd30d0f63",
+                    "project_name": "default", "environment": "live", "actor_name": "Ada Lovelace",
+                    "url": "https://audit.example.com/console#/alerts?alert=alt_01M7YBDWMHPH3PBPJD17B5KSK0&project=8aefe29f-cd1a-4802-85e0-718cd30d0f63&environment=live"
                 }}"#,
             )],
             errors: &[ErrorCode::InvalidTransition],

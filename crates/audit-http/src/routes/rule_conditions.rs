@@ -2,7 +2,7 @@
 
 use crate::schema::{Text, Word};
 use audit_app::{RuleCondition, RuleConditions};
-use audit_domain::{ActorType, Category, Fields, limits};
+use audit_domain::{ActorType, Category, Fields, Outcome, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Display;
@@ -21,6 +21,9 @@ pub(super) struct ConditionsInput {
     /// No events of these actors.
     #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
     not_actor_ids: Option<Vec<Text<1, { limits::ID_CHARS_MAX }>>>,
+    /// Only events with one of these outcomes, none without an outcome; an empty list is no condition.
+    #[schemars(length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    outcomes: Option<Vec<Word<Outcome>>>,
 }
 
 /// Conditions of a rule; absent if the rule does not have it.
@@ -38,6 +41,10 @@ pub(super) struct ConditionsBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Text<1, { limits::ID_CHARS_MAX }>>", length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
     not_actor_ids: Vec<String>,
+    /// Only events with one of these outcomes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Word<Outcome>>", length(max = RuleCondition::VALUES_MAX), extend("x-additive" = true))]
+    outcomes: Vec<String>,
 }
 
 impl From<&RuleConditions> for ConditionsBody {
@@ -47,6 +54,7 @@ impl From<&RuleConditions> for ConditionsBody {
             actor_types: values(RuleCondition::ActorTypes),
             categories: values(RuleCondition::Categories),
             not_actor_ids: values(RuleCondition::NotActorIds),
+            outcomes: values(RuleCondition::Outcomes),
         }
     }
 }
@@ -76,6 +84,7 @@ pub(super) fn read_conditions(fields: &mut Fields<'_>) -> Vec<(RuleCondition, Ve
         let values = match of {
             RuleCondition::ActorTypes => words::<ActorType>(fields, name),
             RuleCondition::Categories => words::<Category>(fields, name),
+            RuleCondition::Outcomes => words::<Outcome>(fields, name),
             RuleCondition::NotActorIds => {
                 let ids: Option<Vec<ActorId>> = fields.optional_list(name, RuleCondition::VALUES_MAX);
                 ids.map(|ids| ids.into_iter().map(|id| id.0).collect())

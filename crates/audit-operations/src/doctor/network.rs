@@ -67,7 +67,7 @@ fn of_plain(listen: &ListenAddress) -> Option<Finding> {
     })
 }
 
-/// Links to the portal carry a token, so they must not begin with `http://`.
+/// Links to the portal carry a token, so they must not begin with `http://`. Links to alerts need the URL.
 pub(super) fn portal_links(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
     let http = &subject.options.http;
     let has_https = http.tls_certificate.is_some() || !http.pages;
@@ -96,7 +96,14 @@ pub(super) fn portal_links(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>
             "set AUDIT_PUBLIC_URL to a URL that begins with https://",
         )
     });
-    Ok(found.into_iter().chain(of_url).collect())
+    let of_alerts = (http.pages && http.public_url.is_none()).then(|| {
+        finding(
+            Severity::Note,
+            "alerts and messages about them have no link to the console",
+            "set AUDIT_PUBLIC_URL to the URL at which people reach the console",
+        )
+    });
+    Ok(found.into_iter().chain(of_url).chain(of_alerts).collect())
 }
 
 pub(super) fn witnesses_and_anchors(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {

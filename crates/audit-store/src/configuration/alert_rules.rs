@@ -2,7 +2,7 @@
 
 use super::schema::alert_rules;
 use crate::access::{Configurator, Reader};
-use crate::columns::stored;
+use crate::columns::{stored, stored_if_some};
 use crate::error::{Result, StoreError};
 use audit_alerts::{
     AlertRule, AlertRuleId, Revision, RuleChange, RuleCondition, RuleConditions, RuleDefinition, RuleOrigin,
@@ -12,7 +12,7 @@ use diesel::prelude::*;
 use std::collections::BTreeMap;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = alert_rules)]
+#[diesel(table_name = alert_rules, treat_none_as_default_value = false)]
 struct AlertRuleColumns {
     /// A UUID, or the id of a built-in rule.
     id: String,
@@ -21,6 +21,7 @@ struct AlertRuleColumns {
     threshold: i64,
     window_seconds: i64,
     group_by: String,
+    count_distinct: Option<String>,
     severity: String,
     enabled: bool,
     cooldown_seconds: i64,
@@ -60,6 +61,7 @@ impl AlertRuleColumns {
             threshold,
             window_seconds,
             group_by,
+            count_distinct,
             severity,
             enabled,
             cooldown_seconds,
@@ -72,6 +74,7 @@ impl AlertRuleColumns {
             threshold: threshold.get().into(),
             window_seconds: window_seconds.get().into(),
             group_by: group_by.to_string(),
+            count_distinct: count_distinct.map(|field| field.to_string()),
             severity: severity.to_string(),
             enabled: *enabled,
             cooldown_seconds: cooldown_seconds.get().into(),
@@ -105,6 +108,7 @@ impl AlertRuleColumns {
                     threshold: number(self.threshold)?,
                     window_seconds: number(self.window_seconds)?,
                     group_by: stored(&self.group_by, WHAT)?,
+                    count_distinct: stored_if_some(self.count_distinct.as_deref(), WHAT)?,
                     severity: stored(&self.severity, WHAT)?,
                     enabled: self.enabled,
                     cooldown_seconds: number(self.cooldown_seconds)?,

@@ -87,6 +87,7 @@ diesel::table! {
         threshold -> BigInt,
         window_seconds -> BigInt,
         group_by -> Text,
+        count_distinct -> Nullable<Text>,
         severity -> Text,
         enabled -> Bool,
         cooldown_seconds -> BigInt,

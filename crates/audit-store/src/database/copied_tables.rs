@@ -62,14 +62,14 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 27] = [
     ),
     table(
         "alert_rules",
-        "project_id id name action_pattern threshold window_seconds group_by severity enabled cooldown_seconds conditions \
-         revision created_at",
+        "project_id id name action_pattern threshold window_seconds group_by count_distinct severity enabled \
+         cooldown_seconds conditions revision created_at",
     ),
     table("alert_groups", "ledger_id group_hash state expires_at"),
     table(
         "alerts",
-        "ledger_id id rule_id rule_name severity status tenant_id group_by group_key event_count sample_event_ids fired_at \
-         acknowledged_at resolved_at undelivered_to",
+        "ledger_id id rule_id rule_name severity status tenant_id group_by group_key count_distinct event_count \
+         sample_event_ids fired_at acknowledged_at resolved_at undelivered_to",
     ),
     table(
         "webhooks",

@@ -30,6 +30,7 @@ fn rules() -> RuleSet {
             threshold: 1.try_into().expect("a threshold"),
             window_seconds: 60.try_into().expect("a window"),
             group_by: GroupBy::TenantId,
+            count_distinct: None,
             severity: Severity::Low,
             enabled: true,
             cooldown_seconds: CooldownSeconds::try_from(0).expect("a cooldown"),

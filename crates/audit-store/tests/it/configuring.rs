@@ -86,6 +86,7 @@ fn alert_rule() -> AlertRule {
         threshold: 3.try_into().expect("a valid value"),
         window_seconds: 3_600.try_into().expect("a valid value"),
         group_by: GroupBy::TenantId,
+        count_distinct: None,
         severity: Severity::High,
         enabled: true,
         cooldown_seconds: CooldownSeconds::try_from(0).expect("a valid value"),

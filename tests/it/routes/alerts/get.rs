@@ -65,6 +65,7 @@ on_both_databases! {
     alerts_of_another_project_are_not_seen,
     each_environment_sees_its_own_alerts,
     one_alert_is_read_by_its_id,
+    an_alert_names_its_actor_and_the_project_and_environment,
 }
 
 fn an_alert_has_the_documented_members(database: DatabaseKind) {
@@ -90,10 +91,47 @@ fn an_alert_has_the_documented_members(database: DatabaseKind) {
     let expected = json!({
         "id": alert_id, "rule_id": rule["id"], "rule_name": "doors", "severity": "medium", "status": "open",
         "tenant_id": "tenant-1", "group_by": "actor_id", "group_key": "actor-7", "event_count": 1, "sample_event_ids": [id], "fired_at": fired_at,
-        "acknowledged_at": null, "resolved_at": null,
+        "acknowledged_at": null, "resolved_at": null, "project_id": organization.project_id,
+        "project_name": "default", "environment": "live",
     });
     assert_eq!(alert, expected);
     assert_eq!(organization.master().alerts(&[]), [expected]);
+}
+
+fn an_alert_names_its_actor_and_the_project_and_environment(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    organization.create_alert_rule(alert_rule(json!({})));
+    let test = organization.test();
+    let named = json!({"actor": {"name": "Jane Doe"}});
+    test.store(audit_tests::merge(door_opened("jane@example.com"), named));
+    let alert = test.only_alert();
+    assert_eq!(
+        (
+            &alert["actor_name"],
+            &alert["environment"],
+            &alert["project_name"]
+        ),
+        (&json!("Jane Doe"), &json!("test"), &json!("default"))
+    );
+    let path = format!("/alerts/{}", text(&alert, "id"));
+    assert_eq!(test.one(&path, "alert"), alert);
+    let rename = json!({"name": "renamed"});
+    let project = format!("/projects/{}", organization.project_id);
+    organization
+        .master()
+        .patch(&project)
+        .json(rename)
+        .send()
+        .expect_status(200);
+    let changed = test
+        .patch(&path)
+        .json(json!({"status": "acknowledged"}))
+        .send()
+        .expect_status(200);
+    assert_eq!(
+        (&changed["alert"]["project_name"], &changed["alert"]["actor_name"]),
+        (&json!("renamed"), &json!("Jane Doe"))
+    );
 }
 
 fn alerts_come_newest_first(database: DatabaseKind) {
@@ -169,7 +207,7 @@ fn filters_find_what_they_say_and_combine(database: DatabaseKind) {
     let organization = organization_with_alerts(database);
     let project = organization.project();
     let rules = organization.project().alert_rules();
-    let (doors, windows) = (text(&rules[5], "id"), text(&rules[6], "id"));
+    let (doors, windows) = (text(&rules[6], "id"), text(&rules[7], "id"));
     let all = project.all_alerts();
     project.move_alert(&all[0], "acknowledged");
     project.move_alert(&all[1], "resolved");

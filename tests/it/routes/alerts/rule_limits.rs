@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::thread;
 
 const CUSTOM_RULES_MAX: usize = 100;
+const BUILTIN_RULES: usize = 6;
 
 /// Creates the rule, and changes an existing rule to it. Both requests must be refused on these fields.
 fn expect_invalid(organization: &Organization, path: &str, change: Value, fields: &[&str]) {
@@ -62,7 +63,7 @@ fn every_field_of_a_rule_that_must_be_there_is_named(database: DatabaseKind) {
     let response = organization.master().post("/alerts/rules").json(unknown).send();
     let response = response.expect_invalid(&["colour", "id", "type"]);
     assert_eq!(response.message_on("colour"), "Unrecognized field");
-    assert_eq!(organization.project().alert_rules().len(), 5);
+    assert_eq!(organization.project().alert_rules().len(), BUILTIN_RULES);
 }
 
 fn every_number_and_text_has_its_limits_and_reaches_them(database: DatabaseKind) {
@@ -77,6 +78,8 @@ fn every_number_and_text_has_its_limits_and_reaches_them(database: DatabaseKind)
         json!({"action_pattern": "*"}),
         json!({"action_pattern": "a".repeat(200)}),
         json!({"action_pattern": "*.a_b.c0*"}),
+        json!({"group_by": "ip_address", "count_distinct": "actor_id", "threshold": 500}),
+        json!({"group_by": "actor_id", "count_distinct": null}),
         json!({"severity": "low"}),
         json!({"severity": "medium"}),
         json!({"severity": "high"}),
@@ -120,7 +123,12 @@ fn what_lies_past_a_limit_is_refused_on_its_field(database: DatabaseKind) {
         ("cooldown_seconds", json!(604_801)),
         ("cooldown_seconds", json!(0.5)),
         ("group_by", json!("target_type")),
+        ("count_distinct", json!("tenant_id")),
+        ("count_distinct", json!("action")),
+        ("count_distinct", json!(["actor_id"])),
+        ("count_distinct", json!("actor_id")),
         ("actor_types", json!("user")),
+        ("outcomes", json!("failure")),
         ("categories", json!({})),
         ("not_actor_ids", json!(vec!["a"; 51])),
         ("group_by", json!("")),
@@ -138,6 +146,7 @@ fn what_lies_past_a_limit_is_refused_on_its_field(database: DatabaseKind) {
     for (field, value) in [
         ("actor_types", "admin"),
         ("categories", "Auth"),
+        ("outcomes", "failed"),
         ("not_actor_ids", ""),
         ("not_actor_ids", long.as_str()),
     ] {
@@ -146,7 +155,7 @@ fn what_lies_past_a_limit_is_refused_on_its_field(database: DatabaseKind) {
     }
     let most = json!({"not_actor_ids": (0..50).map(|n| format!("{n:0256}")).collect::<Vec<_>>()});
     organization.change_alert_rule("auth_brute_force", most);
-    assert_eq!(organization.project().alert_rules()[5..], [rule]);
+    assert_eq!(organization.project().alert_rules()[BUILTIN_RULES..], [rule]);
     for change in [
         json!({"cooldown_seconds": 604_801}),
         json!({"enabled": "yes"}),
@@ -217,8 +226,8 @@ fn a_project_has_at_most_a_hundred_rules_of_its_own(database: DatabaseKind) {
     }
     post_rule(&organization).expect_error(403, "alert_rule_limit_reached");
     let rules = organization.project().alert_rules();
-    assert_eq!(rules.len(), 5 + CUSTOM_RULES_MAX);
-    let id = rules[5]["id"].as_str().expect("an id");
+    assert_eq!(rules.len(), BUILTIN_RULES + CUSTOM_RULES_MAX);
+    let id = rules[BUILTIN_RULES]["id"].as_str().expect("an id");
     organization.change_alert_rule(id, json!({"enabled": true}));
     organization
         .master()
@@ -246,14 +255,17 @@ fn simultaneous_creators_do_not_pass_the_limit_together(database: DatabaseKind) 
     });
     statuses.sort_unstable();
     assert_eq!(statuses, [201, 201, 201, 403, 403, 403, 403, 403]);
-    assert_eq!(organization.project().alert_rules().len(), 5 + CUSTOM_RULES_MAX);
+    assert_eq!(
+        organization.project().alert_rules().len(),
+        BUILTIN_RULES + CUSTOM_RULES_MAX
+    );
 }
 
 fn the_free_plan_has_the_built_in_rules_alone(database: DatabaseKind) {
     let server = Server::shared(database);
     let organization = Organization::create(server, "free");
     post_rule(&organization).expect_error(403, "alert_rule_limit_reached");
-    assert_eq!(organization.project().alert_rules().len(), 5);
+    assert_eq!(organization.project().alert_rules().len(), BUILTIN_RULES);
     organization.change_alert_rule("auth_brute_force", json!({"cooldown_seconds": 60}));
     organization.set_plan(server, "pro");
     post_rule(&organization).expect_status(201);
@@ -270,7 +282,10 @@ fn rules_of_a_paid_plan_rest_on_the_free_one(database: DatabaseKind) {
     organization.set_plan(server, "free");
     project.store_all(vec![door_opened("actor-1"); 2]);
     assert_eq!(project.all_alerts().len(), 0);
-    assert_eq!(project.alert_rules()[5..], [rule.clone(), other.clone()]);
+    assert_eq!(
+        project.alert_rules()[BUILTIN_RULES..],
+        [rule.clone(), other.clone()]
+    );
     let changed = organization.change_alert_rule(id, json!({"name": "renamed"}));
     assert_eq!(changed["name"], "renamed");
     let path = format!("/alerts/rules/{}", other["id"].as_str().expect("an id"));

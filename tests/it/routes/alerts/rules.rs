@@ -4,8 +4,9 @@ use audit_tests::{DatabaseKind, Organization, alert_rule, merge, on_both_databas
 use serde_json::{Value, json};
 
 /// Id, pattern, threshold, window in seconds, grouping and severity of each built-in rule, in the order of the list.
-const BUILTINS: [(&str, &str, u32, u32, &str, &str); 5] = [
+const BUILTINS: [(&str, &str, u32, u32, &str, &str); 6] = [
     ("auth_brute_force", "auth.failed*", 5, 300, "actor_id", "high"),
+    ("password_spraying", "auth.failed*", 5, 300, "ip_address", "high"),
     (
         "privilege_escalation_burst",
         "*.role.updated",
@@ -49,7 +50,7 @@ fn member_names(object: &Value) -> Vec<&str> {
 }
 
 on_both_databases! {
-    a_project_starts_with_five_built_in_rules,
+    a_project_starts_with_six_built_in_rules,
     a_created_rule_is_answered_and_listed_after_the_built_in_ones,
     what_a_new_rule_does_not_say_has_a_default,
     a_custom_rule_can_be_changed_in_every_field,
@@ -57,13 +58,14 @@ on_both_databases! {
     a_built_in_rule_has_other_thresholds_and_conditions_in_a_project_that_says_so,
     what_a_built_in_rule_is_cannot_be_changed_and_it_cannot_be_deleted,
     conditions_are_set_replaced_and_removed,
+    distinct_values_are_counted_until_a_change_says_null,
     each_rule_is_read_by_its_id,
     a_deleted_rule_is_gone,
     a_rule_that_does_not_exist_is_not_found,
     a_rule_belongs_to_one_project_and_both_of_its_environments,
 }
 
-fn a_project_starts_with_five_built_in_rules(database: DatabaseKind) {
+fn a_project_starts_with_six_built_in_rules(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let expected = BUILTINS.map(|(id, pattern, threshold, window, group_by, severity)| {
         json!({
@@ -74,11 +76,21 @@ fn a_project_starts_with_five_built_in_rules(database: DatabaseKind) {
     });
     let mut rules = organization.project().alert_rules();
     assert_eq!(rules[0]["name"], "Auth Brute Force");
-    let brute_force = rules[0].as_object_mut().expect("an object");
-    assert_eq!(
-        brute_force.remove("further_action_patterns"),
-        Some(json!(["login.failed", "*.login.failed", "*.login_failed"]))
-    );
+    for rule in &mut rules[..2] {
+        let members = rule.as_object_mut().expect("an object");
+        assert_eq!(
+            members.remove("further_action_patterns"),
+            Some(json!(["login.failed", "*.login.failed", "*.login_failed"]))
+        );
+        let of_failures = members.remove("failed_action_patterns").unwrap_or_default();
+        assert!(
+            of_failures
+                .as_array()
+                .is_some_and(|all| all.contains(&json!("*.login")))
+        );
+    }
+    let spraying = rules[1].as_object_mut().expect("an object");
+    assert_eq!(spraying.remove("count_distinct"), Some(json!("actor_id")));
     for rule in &mut rules {
         let name = rule.as_object_mut().expect("an object").remove("name");
         let name = name.unwrap_or_default();
@@ -118,8 +130,8 @@ fn a_created_rule_is_answered_and_listed_after_the_built_in_ones(database: Datab
     let second = organization.create_alert_rule(alert_rule(json!({"name": "a second one"})));
     let third = organization.create_alert_rule(alert_rule(json!({"name": "a second one"})));
     let rules = organization.project().alert_rules();
-    assert_eq!(rules[5..], [rule, second, third], "the oldest first");
-    assert_eq!(rules[..5].len(), BUILTINS.len());
+    assert_eq!(rules[6..], [rule, second, third], "the oldest first");
+    assert_eq!(rules[..6].len(), BUILTINS.len());
 }
 
 fn what_a_new_rule_does_not_say_has_a_default(database: DatabaseKind) {
@@ -229,6 +241,33 @@ fn conditions_are_set_replaced_and_removed(database: DatabaseKind) {
     assert_eq!(listed(&organization, id_of(&changed)), changed);
 }
 
+fn distinct_values_are_counted_until_a_change_says_null(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let distinct =
+        json!({"group_by": "ip_address", "count_distinct": "actor_id", "outcomes": ["failure", "denied"]});
+    let rule = organization.create_alert_rule(alert_rule(distinct));
+    assert_eq!(
+        (&rule["count_distinct"], &rule["outcomes"]),
+        (&json!("actor_id"), &json!(["denied", "failure"]))
+    );
+    assert_eq!(listed(&organization, id_of(&rule)), rule);
+    let same = organization.change_alert_rule(id_of(&rule), json!({"severity": "high"}));
+    assert_eq!(same["count_distinct"], "actor_id");
+    let other = organization.change_alert_rule(id_of(&rule), json!({"count_distinct": "session_id"}));
+    assert_eq!(other["count_distinct"], "session_id");
+    let master = organization.master();
+    let change = |change: Value| master.patch(&path_of(&rule)).json(change).send();
+    change(json!({"group_by": "session_id"})).expect_invalid(&["count_distinct"]);
+    change(json!({"threshold": 501})).expect_invalid(&["threshold"]);
+    change(json!({"count_distinct": null, "threshold": 501})).expect_status(200);
+    let events = listed(&organization, id_of(&rule));
+    assert_eq!(
+        (events.get("count_distinct"), &events["threshold"]),
+        (None, &json!(501))
+    );
+    change(json!({"count_distinct": "target_id"})).expect_invalid(&["threshold"]);
+}
+
 fn each_rule_is_read_by_its_id(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     organization.create_alert_rule(alert_rule(json!({})));
@@ -250,7 +289,7 @@ fn a_deleted_rule_is_gone(database: DatabaseKind) {
         .send()
         .expect_status(200);
     assert_eq!(response["deleted"], true);
-    assert_eq!(organization.project().alert_rules()[5..], [other]);
+    assert_eq!(organization.project().alert_rules()[6..], [other]);
     organization
         .master()
         .delete(&path_of(&rule))
@@ -313,9 +352,9 @@ fn a_rule_belongs_to_one_project_and_both_of_its_environments(database: Database
         .json(change)
         .send()
         .expect_status(200);
-    assert_eq!(in_other.alert_rules().len(), 5);
+    assert_eq!(in_other.alert_rules().len(), BUILTINS.len());
     let rules = in_default.alert_rules();
-    assert_eq!((&rules[5..], &rules[0]["enabled"]), (&[rule][..], &json!(true)));
+    assert_eq!((&rules[6..], &rules[0]["enabled"]), (&[rule][..], &json!(true)));
     assert_eq!(organization.test().alert_rules(), rules);
     let in_query = master
         .get("/alerts/rules")

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { visible } from "../../shared/visible.js";
-import { preview, type Preview, PREVIEW_EVENTS_MAX, type RuleDraft } from "../preview.js";
-import { fieldsOf, Section, time } from "../section.js";
+import { GROUPS, preview, type Preview, PREVIEW_EVENTS_MAX, type RuleDraft } from "../preview.js";
+import { fieldsOf, listOf, Section, time } from "../section.js";
 
 interface Rule extends RuleDraft {
   id: string;
@@ -12,6 +12,9 @@ interface Rule extends RuleDraft {
 }
 
 const NUMBERS = ["threshold", "window_seconds", "cooldown_seconds"];
+const CONDITIONS = ["actor_types", "categories", "outcomes", "not_actor_ids"] as const;
+const GROUP_BY = Object.keys(GROUPS);
+const DISTINCT = GROUP_BY.filter((field) => field !== "tenant_id");
 
 /** Alert rules, with a preview of what a rule would have done. */
 export class AlertRules extends Section {
@@ -21,7 +24,7 @@ export class AlertRules extends Section {
   /** The rule in the form; an empty object for a new one. */
   declare private draft: Partial<Rule>;
   protected readonly heading = "Alert rules";
-  protected readonly text = "A rule counts events whose action matches its pattern, by actor or by tenant, and raises an alert at its threshold. Built-in rules can be switched off, and their cooldown can be changed.";
+  protected readonly text = "A rule counts events whose action matches its pattern, by actor, tenant, address, session or target, and raises an alert at its threshold. Built-in rules can be switched off; their numbers and conditions can be changed.";
 
   constructor() {
     super();
@@ -53,12 +56,16 @@ export class AlertRules extends Section {
   }
 
   private async onSubmit(event: SubmitEvent): Promise<void> {
-    const fields: Record<string, string | number> = fieldsOf(event);
+    const texts = fieldsOf(event);
+    const fields: Record<string, unknown> = { ...texts };
     for (const name of NUMBERS) if (name in fields) fields[name] = Number(fields[name]);
+    for (const name of CONDITIONS) fields[name] = listOf(texts[name]);
     const isPreview = (event.submitter as HTMLButtonElement | null)?.value === "preview";
     if (isPreview) return this.show(fields as unknown as RuleDraft, "this rule");
     const { id, type } = this.draft;
-    const body = type === "builtin" ? { cooldown_seconds: fields["cooldown_seconds"] } : fields;
+    const changeable = Object.fromEntries([...NUMBERS, ...CONDITIONS].map((name) => [name, fields[name]]));
+    // Without a field the rule counts events.
+    const body = type === "builtin" ? changeable : { ...fields, ...(id && !texts["count_distinct"] ? { count_distinct: null } : {}) };
     const { api } = this.session;
     const send = (): Promise<unknown> => (id ? api.send("PATCH", `/alerts/rules/${id}`, body) : api.send("POST", "/alerts/rules", body));
     if (await this.change(send, `${String(fields["name"])}: stored.`)) this.draft = {};
@@ -71,7 +78,7 @@ export class AlertRules extends Section {
         @change=${(event: Event) => this.amend(rule, { enabled: (event.target as HTMLInputElement).checked })} /></td>
       <th scope="row">${rule.name} ${rule.type === "builtin" ? html`<span class="badge">built-in</span>` : nothing}</th>
       <td><code>${rule.action_pattern}</code></td>
-      <td>${rule.threshold} in ${rule.window_seconds} s by ${rule.group_by === "tenant_id" ? "tenant" : "actor"}</td>
+      <td>${rule.threshold}${rule.count_distinct ? ` distinct ${rule.count_distinct}` : ""} in ${rule.window_seconds} s by ${rule.group_by}</td>
       <td><span class="badge ${rule.severity}">${rule.severity}</span></td>
       <td>${rule.cooldown_seconds} s</td>
       <td class="actions">
@@ -88,24 +95,29 @@ export class AlertRules extends Section {
     const rows = alerts.slice(0, 20).map((alert) => html`<tr><td>${visible(alert.group)}</td><td>${alert.count}</td><td>${time(alert.at)}</td></tr>`);
     return html`<h3>Preview of ${name}</h3>
       <p>Among the newest ${lookedAt} events with this action (at most ${PREVIEW_EVENTS_MAX}), ${matching} match. The rule would have raised <b>${alerts.length}</b> alerts. The preview counts by the time of the events; the server also leaves out events that arrive later than the window.</p>
-      ${this.table(["Actor or tenant", "Events", "Time"], rows, "It would have raised no alert.")}`;
+      ${this.table(["Group", "Count", "Time"], rows, "It would have raised no alert.")}`;
   }
 
   private form(): TemplateResult {
     const { draft } = this;
     const isBuiltin = draft.type === "builtin";
     const input = (name: keyof Rule, label: string, type: string, fallback: string | number, attributes: { min?: number; max?: number } = {}): TemplateResult => html`<label>
-      ${label}<input name=${name} type=${type} required ?disabled=${isBuiltin && name !== "cooldown_seconds"} min=${attributes.min ?? nothing} max=${attributes.max ?? nothing} .value=${String(draft[name] ?? fallback)} />
+      ${label}<input name=${name} type=${type} required ?disabled=${isBuiltin && !NUMBERS.includes(name)} min=${attributes.min ?? nothing} max=${attributes.max ?? nothing} .value=${String(draft[name] ?? fallback)} />
     </label>`;
-    const select = (name: "group_by" | "severity", label: string, options: string[]): TemplateResult => html`<label>
-      ${label}<select name=${name} ?disabled=${isBuiltin}>${options.map((value) => html`<option .selected=${draft[name] === value}>${value}</option>`)}</select>
+    const select = (name: "group_by" | "count_distinct" | "severity", label: string, options: string[]): TemplateResult => html`<label>
+      ${label}<select name=${name} ?disabled=${isBuiltin}>${options.map((value) => html`<option value=${value} .selected=${(draft[name] ?? "") === value}>${value || "events"}</option>`)}</select>
+    </label>`;
+    const list = (name: (typeof CONDITIONS)[number], label: string): TemplateResult => html`<label class="wide">
+      ${label}<input name=${name} .value=${(draft[name] ?? []).join(", ")} />
     </label>`;
     return html`<h3>${draft.id ? `Edit ${draft.name ?? ""}` : "New rule"}</h3>
       <form class="inline" @submit=${this.onSubmit}>
         ${input("name", "Name", "text", "")} ${input("action_pattern", "Action pattern", "text", "*.deleted")}
         ${input("threshold", "Threshold", "number", 5, { min: 1, max: 10_000 })} ${input("window_seconds", "Window, seconds", "number", 300, { min: 60, max: 3_600 })}
-        ${select("group_by", "Count by", ["actor_id", "tenant_id"])} ${select("severity", "Severity", ["low", "medium", "high", "critical"])}
+        ${select("count_distinct", "Count distinct", ["", ...DISTINCT])} ${select("group_by", "Count by", GROUP_BY)} ${select("severity", "Severity", ["low", "medium", "high", "critical"])}
         ${input("cooldown_seconds", "Cooldown, seconds", "number", 3_600, { min: 0, max: 604_800 })}
+        ${list("actor_types", "Only actor types")} ${list("categories", "Only categories")}
+        ${list("outcomes", "Only outcomes")} ${list("not_actor_ids", "Not these actors")}
         <button class="primary" value="store">${draft.id ? "Store changes" : "Create rule"}</button>
         ${isBuiltin ? nothing : html`<button value="preview">Preview</button>`}
         ${draft.id ? html`<button type="button" class="plain" @click=${() => (this.draft = {})}>Cancel</button>` : nothing}

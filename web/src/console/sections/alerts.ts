@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from "lit";
+import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { visible } from "../../shared/visible.js";
 import { Section, time } from "../section.js";
 
@@ -8,7 +8,11 @@ interface Alert {
   rule_name: string;
   severity: string;
   status: string;
+  tenant_id: string;
+  group_by: string;
   group_key: string;
+  actor_name?: string;
+  count_distinct?: string;
   event_count: number;
   sample_event_ids: string[];
   fired_at: string;
@@ -23,10 +27,12 @@ interface Page {
 
 /** Fired alerts: open, acknowledged, resolved. */
 export class Alerts extends Section {
-  static override properties = { status: { state: true }, severity: { state: true }, alerts: { state: true } };
+  static override properties = { status: { state: true }, severity: { state: true }, alerts: { state: true }, wanted: { attribute: false } };
   declare private status: string;
   declare private severity: string;
   declare private alerts: Alert[];
+  /** The id of the one alert of a link. */
+  declare wanted: string | undefined;
   private cursor: string | null = null;
   protected readonly heading = "Alerts";
   protected readonly text = "Raised by the alert rules. An alert is open until somebody acknowledges or resolves it; it never becomes open again.";
@@ -42,7 +48,16 @@ export class Alerts extends Section {
     return this.session.api.get<Page>("/alerts", { status: this.status, severity: this.severity, cursor });
   }
 
+  override willUpdate(changed: PropertyValues): void {
+    if (changed.has("session") || changed.has("wanted")) void this.reload();
+  }
+
   protected override async load(): Promise<void> {
+    if (this.wanted) {
+      this.alerts = [(await this.session.api.get<{ alert: Alert }>(`/alerts/${this.wanted}`)).alert];
+      this.cursor = null;
+      return;
+    }
     const page = await this.read();
     this.alerts = page.alerts;
     this.cursor = page.cursor;
@@ -75,8 +90,9 @@ export class Alerts extends Section {
     const rows = this.alerts.map((alert) => html`<tr>
       <td><span class="badge ${alert.severity}">${alert.severity}</span></td>
       <th scope="row">${alert.rule_name}</th>
-      <td>${visible(alert.group_key)}</td>
-      <td>${alert.event_count}: ${alert.sample_event_ids.slice(0, 3).map((id, index) => html`<a href="#/events?event=${id}">event ${index + 1}</a> `)}</td>
+      <td>${visible(alert.tenant_id)}</td>
+      <td>${alert.group_by} ${visible(alert.group_key)}${alert.actor_name ? html` (${visible(alert.actor_name)})` : nothing}</td>
+      <td>${alert.event_count}${alert.count_distinct ? ` distinct ${alert.count_distinct}` : ""}: ${alert.sample_event_ids.slice(0, 3).map((id, index) => html`<a href="#/events?event=${id}">event ${index + 1}</a> `)}</td>
       <td>${time(alert.fired_at)}</td>
       <td><span class="badge ${alert.status}">${alert.status}</span></td>
       <td class="actions">
@@ -84,12 +100,14 @@ export class Alerts extends Section {
         ${alert.status !== "resolved" ? html`<button @click=${() => this.set(alert, "resolved")}>Resolve</button>` : nothing}
       </td>
     </tr>`);
+    const columns = ["Severity", "Rule", "Tenant", "Group", "Events", "Fired", "Status", ""];
+    if (this.wanted) return html`${this.table(columns, rows, "No such alert.")}<p><a href="#/alerts">All alerts</a></p>`;
     return html`
       <div class="bar">
         ${this.select("Status", this.status, ["open", "acknowledged", "resolved"], (value) => (this.status = value))}
         ${this.select("Severity", this.severity, ["critical", "high", "medium", "low"], (value) => (this.severity = value))}
       </div>
-      ${this.table(["Severity", "Rule", "Actor or tenant", "Events", "Fired", "Status", ""], rows, "No alerts with this status.")}
+      ${this.table(columns, rows, "No alerts with this status.")}
       ${this.cursor ? html`<p><button @click=${() => this.more()}>Show older alerts</button></p>` : nothing}
     `;
   }

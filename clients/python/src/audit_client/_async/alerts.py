@@ -1,9 +1,9 @@
 """Alerts, their rules and their webhooks."""
 
-from typing import AsyncIterator, List, Optional, Sequence, cast
+from typing import AsyncIterator, List, Optional, Sequence, Union, cast
 
 from .._transport import AsyncTransport
-from .._wire import Params, call, json_of, segment
+from .._wire import Null, Params, call, json_of, segment
 from ..types import (
     ActorType,
     Alert,
@@ -13,7 +13,9 @@ from ..types import (
     Category,
     DeliveryPage,
     DeliveryStatus,
+    DistinctField,
     GroupBy,
+    Outcome,
     Severity,
     Time,
     Webhook,
@@ -98,12 +100,14 @@ class AsyncAlertRules:
         threshold: int,
         window_seconds: int,
         group_by: GroupBy,
+        count_distinct: Optional[DistinctField] = None,
         severity: Severity,
         cooldown_seconds: Optional[int] = None,
         enabled: Optional[bool] = None,
         actor_types: Optional[Sequence[ActorType]] = None,
         categories: Optional[Sequence[Category]] = None,
         not_actor_ids: Optional[Sequence[str]] = None,
+        outcomes: Optional[Sequence[Outcome]] = None,
     ) -> AlertRule:
         """A custom rule. Master key, paid plan."""
         body = {
@@ -112,12 +116,14 @@ class AsyncAlertRules:
             "threshold": threshold,
             "window_seconds": window_seconds,
             "group_by": group_by,
+            "count_distinct": count_distinct,
             "severity": severity,
             "cooldown_seconds": cooldown_seconds,
             "enabled": enabled,
             "actor_types": actor_types,
             "categories": categories,
             "not_actor_ids": not_actor_ids,
+            "outcomes": outcomes,
         }
         request = call("POST", "/alerts/rules", body=body, is_idempotent=False)
         return cast(AlertRule, (await self._transport.send(request, json_of))["rule"])
@@ -131,26 +137,31 @@ class AsyncAlertRules:
         threshold: Optional[int] = None,
         window_seconds: Optional[int] = None,
         group_by: Optional[GroupBy] = None,
+        count_distinct: Union[DistinctField, Null, None] = None,
         severity: Optional[Severity] = None,
         cooldown_seconds: Optional[int] = None,
         enabled: Optional[bool] = None,
         actor_types: Optional[Sequence[ActorType]] = None,
         categories: Optional[Sequence[Category]] = None,
         not_actor_ids: Optional[Sequence[str]] = None,
+        outcomes: Optional[Sequence[Outcome]] = None,
     ) -> AlertRule:
-        """Changes the given fields. The name, pattern, grouping and severity of a built-in rule are fixed. Master key."""
+        """Changes the given fields; ``count_distinct=NULL`` counts events again. Of a built-in rule the name, pattern, grouping,
+        ``count_distinct`` and severity are fixed. Master key."""
         body = {
             "name": name,
             "action_pattern": action_pattern,
             "threshold": threshold,
             "window_seconds": window_seconds,
             "group_by": group_by,
+            "count_distinct": count_distinct,
             "severity": severity,
             "cooldown_seconds": cooldown_seconds,
             "enabled": enabled,
             "actor_types": actor_types,
             "categories": categories,
             "not_actor_ids": not_actor_ids,
+            "outcomes": outcomes,
         }
         request = call("PATCH", f"/alerts/rules/{segment(rule_id)}", body=body)
         return cast(AlertRule, (await self._transport.send(request, json_of))["rule"])

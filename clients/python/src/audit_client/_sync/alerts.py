@@ -1,10 +1,10 @@
 # Generated from audit_client/_async by tools/unasync.py. Change that file.
 """Alerts, their rules and their webhooks."""
 
-from typing import Iterator, List, Optional, Sequence, cast
+from typing import Iterator, List, Optional, Sequence, Union, cast
 
 from .._transport import Transport
-from .._wire import Params, call, json_of, segment
+from .._wire import Null, Params, call, json_of, segment
 from ..types import (
     ActorType,
     Alert,
@@ -14,7 +14,9 @@ from ..types import (
     Category,
     DeliveryPage,
     DeliveryStatus,
+    DistinctField,
     GroupBy,
+    Outcome,
     Severity,
     Time,
     Webhook,
@@ -99,12 +101,14 @@ class AlertRules:
         threshold: int,
         window_seconds: int,
         group_by: GroupBy,
+        count_distinct: Optional[DistinctField] = None,
         severity: Severity,
         cooldown_seconds: Optional[int] = None,
         enabled: Optional[bool] = None,
         actor_types: Optional[Sequence[ActorType]] = None,
         categories: Optional[Sequence[Category]] = None,
         not_actor_ids: Optional[Sequence[str]] = None,
+        outcomes: Optional[Sequence[Outcome]] = None,
     ) -> AlertRule:
         """A custom rule. Master key, paid plan."""
         body = {
@@ -113,12 +117,14 @@ class AlertRules:
             "threshold": threshold,
             "window_seconds": window_seconds,
             "group_by": group_by,
+            "count_distinct": count_distinct,
             "severity": severity,
             "cooldown_seconds": cooldown_seconds,
             "enabled": enabled,
             "actor_types": actor_types,
             "categories": categories,
             "not_actor_ids": not_actor_ids,
+            "outcomes": outcomes,
         }
         request = call("POST", "/alerts/rules", body=body, is_idempotent=False)
         return cast(AlertRule, (self._transport.send(request, json_of))["rule"])
@@ -132,26 +138,31 @@ class AlertRules:
         threshold: Optional[int] = None,
         window_seconds: Optional[int] = None,
         group_by: Optional[GroupBy] = None,
+        count_distinct: Union[DistinctField, Null, None] = None,
         severity: Optional[Severity] = None,
         cooldown_seconds: Optional[int] = None,
         enabled: Optional[bool] = None,
         actor_types: Optional[Sequence[ActorType]] = None,
         categories: Optional[Sequence[Category]] = None,
         not_actor_ids: Optional[Sequence[str]] = None,
+        outcomes: Optional[Sequence[Outcome]] = None,
     ) -> AlertRule:
-        """Changes the given fields. The name, pattern, grouping and severity of a built-in rule are fixed. Master key."""
+        """Changes the given fields; ``count_distinct=NULL`` counts events again. Of a built-in rule the name, pattern, grouping,
+        ``count_distinct`` and severity are fixed. Master key."""
         body = {
             "name": name,
             "action_pattern": action_pattern,
             "threshold": threshold,
             "window_seconds": window_seconds,
             "group_by": group_by,
+            "count_distinct": count_distinct,
             "severity": severity,
             "cooldown_seconds": cooldown_seconds,
             "enabled": enabled,
             "actor_types": actor_types,
             "categories": categories,
             "not_actor_ids": not_actor_ids,
+            "outcomes": outcomes,
         }
         request = call("PATCH", f"/alerts/rules/{segment(rule_id)}", body=body)
         return cast(AlertRule, (self._transport.send(request, json_of))["rule"])

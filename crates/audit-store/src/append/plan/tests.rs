@@ -289,6 +289,7 @@ fn every_third() -> RuleSet {
         threshold: 3.try_into().unwrap(),
         window_seconds: 3_600.try_into().unwrap(),
         group_by: GroupBy::TenantId,
+        count_distinct: None,
         severity: Severity::High,
         enabled: true,
         cooldown_seconds: CooldownSeconds::try_from(0).unwrap(),
