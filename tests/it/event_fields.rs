@@ -122,7 +122,7 @@ fn exclusions(field: EventField) -> impl Iterator<Item = &'static str> {
 }
 
 /// The parameters of queries that are no filter by the value of a field.
-const OTHER_PARAMETERS: [&str; 14] = [
+const OTHER_PARAMETERS: [&str; 15] = [
     "after",
     "cursor",
     "end_date",
