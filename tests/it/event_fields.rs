@@ -2,7 +2,7 @@
 //! fields come from [`EventField`], and each question about them is a `match`: a new field does not compile here until
 //! each response is given.
 
-use audit_domain::{EventField, Facet, SearchedText};
+use audit_domain::{EventField, Facet, SearchScope, SearchedText};
 use audit_tests::{Client, DatabaseKind, Organization, content_hash, event, merge, on_both_databases};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -108,11 +108,39 @@ fn personal(field: EventField) -> Option<Value> {
 /// The parameters that find an event by the sample of the field.
 fn filters(field: EventField) -> Vec<&'static str> {
     let facets = Facet::ALL.iter().filter(|facet| facet.field() == field);
-    let is_searched = SearchedText::ALL.iter().any(|text| text.field() == field);
     facets
         .map(|facet| facet.as_str())
-        .chain(is_searched.then_some("search"))
+        .chain(scope(field).map(|_| "search"))
         .collect()
+}
+
+/// Where a search looks for the field, if it does.
+fn scope(field: EventField) -> Option<SearchScope> {
+    if field == EventField::Metadata {
+        return Some(SearchScope::Metadata);
+    }
+    let text = SearchedText::ALL.iter().find(|text| text.field() == field)?;
+    Some(text.scope())
+}
+
+/// The query that finds an event by a value of the field.
+fn query(field: EventField, parameter: &'static str, value: &str) -> Vec<(&'static str, String)> {
+    let scope = scope(field).filter(|_| parameter == "search");
+    let scope = scope.map(|scope| ("search_in", scope.to_string()));
+    // As a phrase, which words of several ids are not.
+    let value = match &scope {
+        Some(_) => format!("\"{value}\""),
+        None => value.to_owned(),
+    };
+    std::iter::once((parameter, value)).chain(scope).collect()
+}
+
+/// The text of a sample by which the event is found.
+fn searched(sample: &Value) -> &str {
+    let inner = ["/id", "/1/id", "/key"]
+        .iter()
+        .find_map(|path| sample.pointer(path));
+    inner.unwrap_or(sample).as_str().expect("a text")
 }
 
 /// The parameters that exclude values of a field.
@@ -122,7 +150,7 @@ fn exclusions(field: EventField) -> impl Iterator<Item = &'static str> {
 }
 
 /// The parameters of queries that are no filter by the value of a field.
-const OTHER_PARAMETERS: [&str; 15] = [
+const OTHER_PARAMETERS: [&str; 16] = [
     "after",
     "cursor",
     "end_date",
@@ -132,6 +160,7 @@ const OTHER_PARAMETERS: [&str; 15] = [
     "limit",
     "order",
     "project_id",
+    "search_in",
     "search_mode",
     "separator",
     "start_date",
@@ -177,7 +206,12 @@ fn ids(events: &[Value]) -> BTreeSet<String> {
 }
 
 /// The ids of the events that the list, the export and the feed find, which must agree.
-fn found(client: &Client, filter: &[(&str, &str)]) -> BTreeSet<String> {
+fn found<V: AsRef<str>>(client: &Client, filter: &[(&str, V)]) -> BTreeSet<String> {
+    let filter: Vec<(&str, &str)> = filter
+        .iter()
+        .map(|(name, value)| (*name, value.as_ref()))
+        .collect();
+    let filter = filter.as_slice();
     let listed = ids(&client.find(filter));
     let exported = client.get("/events/export").queries(filter).send_raw();
     let lines = String::from_utf8(exported.bytes).expect("an export in UTF-8");
@@ -257,7 +291,7 @@ fn every_field_is_redacted_as_its_kind_says(database: DatabaseKind) {
                 assert!(!is_kept, "{field}: {value}");
                 for filter in filters(*field) {
                     assert!(
-                        found(&project, &[(filter, PERSONAL)]).contains(&id),
+                        found(&project, &query(*field, filter, PERSONAL)).contains(&id),
                         "{filter} by the original"
                     );
                 }
@@ -281,11 +315,11 @@ fn every_filter_finds_by_its_field_and_by_nothing_that_is_hidden(database: Datab
         .filter(|field| !filters(**field).is_empty())
     {
         let sample = sample(*field).expect("a field with a filter is sent");
-        let wanted = sample.as_str().expect("a text").to_owned();
+        let wanted = searched(&sample).to_owned();
         let id = project.store(event_with_field(*field, sample));
         let viewer = field.is_hideable().then(|| viewer_without(&organization, *field));
         for filter in filters(*field) {
-            let query = [(filter, wanted.as_str())];
+            let query = query(*field, filter, &wanted);
             assert_eq!(
                 found(&project, &query),
                 BTreeSet::from([id.clone()]),
@@ -293,7 +327,7 @@ fn every_filter_finds_by_its_field_and_by_nothing_that_is_hidden(database: Datab
             );
             if let Some(viewer) = &viewer {
                 assert!(
-                    found(viewer, &[]).contains(&id),
+                    found::<&str>(viewer, &[]).contains(&id),
                     "{field} is hidden, and the event is not"
                 );
                 assert_eq!(

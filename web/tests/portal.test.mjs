@@ -120,6 +120,15 @@ test("search and dates narrow the list", async () => {
   await closePage(page);
 });
 
+test("the search field finds ids", async () => {
+  const page = await openPortal(server, token);
+  const eventsOf = (id) => ofAcme.filter(({ target }) => target?.id.startsWith(id)).length;
+  const { id } = ofAcme.map(({ target }) => target ?? {}).find(({ id, type }) => type === "document" && eventsOf(id) > 1);
+  await page.getByRole("searchbox").fill(`"${id}"`);
+  await eventually(async () => assert.equal(await footer(page), `${eventsOf(id)} events`));
+  await closePage(page);
+});
+
 test("everything can be reached by keyboard", async () => {
   const page = await openPage(server);
   await page.goto(`${server.url}/portal#token=${token}`);

@@ -46,7 +46,7 @@ public class Use {
       EventPage page =
           events.listEvents(
               null, null, null, null, cursor, now.plusDays(1), null, null, 2, null, null, null, null, null, null, null, null, null, null, null,
-              null, null, null, null, now.minusDays(1), null, null, List.of(TENANT), null, null);
+              null, null, null, null, null, now.minusDays(1), null, null, List.of(TENANT), null, null);
       found.addAll(page.getEvents());
       cursor = page.getCursor();
     } while (cursor != null);

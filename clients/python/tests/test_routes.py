@@ -35,6 +35,7 @@ FILTERS: Dict[str, Any] = {
     "end_date": "2026-01-02",
     "search": "words",
     "search_mode": "prefix",
+    "search_in": ["names", "ids"],
 }
 
 

@@ -34,7 +34,7 @@ const FEED_FILTERS = {
   not_session_id: "s1",
   not_outcome: "success",
 } as const;
-const FILTERS = { ...FEED_FILTERS, ...DATES, search: "words", search_mode: "prefix" } as const;
+const FILTERS = { ...FEED_FILTERS, ...DATES, search: "words", search_mode: "prefix", search_in: ["names", "ids"] } as const;
 
 async function count(entries: AsyncIterable<unknown>): Promise<number> {
   let found = 0;

@@ -161,14 +161,16 @@ pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> Event
     filter
 }
 
-/// The filter with each identifier in all forms in which redaction may have stored it. These do not depend on rules, so any engine with
-/// the hash key knows them.
+/// The filter with each identifier, and each text that is searched for as a whole, in all forms in which redaction may have stored it. These
+/// do not depend on rules, so any engine with the hash key knows them.
 pub(crate) fn as_stored(engine: &Engine, mut filter: EventFilter) -> EventFilter {
     for (facet, condition) in &mut filter.conditions {
         if facet.values() == FacetValues::Identifier {
             *condition = take(condition).in_all_forms(|id| engine.identifier_forms(id));
         }
     }
+    let search = filter.search.take();
+    filter.search = search.map(|search| search.in_all_forms(|text| engine.identifier_forms(text)));
     filter
 }
 

@@ -105,7 +105,7 @@ impl EventQuery {
         self.set("end_date", date)
     }
 
-    /// With these words.
+    /// With these words, in names; `add("search_in", "ids")` searches ids, `set("search_mode", "prefix")` for what is still being typed.
     pub fn search(self, words: impl Into<String>) -> Self {
         self.set("search", words)
     }

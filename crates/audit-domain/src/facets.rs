@@ -1,6 +1,6 @@
 //! The fields of an event by which it can be found: [`Facet`] by value, [`SearchedText`] by words.
 
-use crate::{DamagedEvent, Event, EventField, StoredEvent, words};
+use crate::{DamagedEvent, Event, EventField, SearchedText, StoredEvent, Target, words};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::mem::take;
@@ -121,44 +121,25 @@ pub struct Facets<'a> {
     values: [Option<Cow<'a, str>>; Facet::ALL.len()],
     /// Those of the targets after the first.
     further: Vec<(Facet, Cow<'a, str>)>,
-    /// Only searched.
+    only_searched: OnlySearched<'a>,
+}
+
+/// The texts that only search looks at.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+struct OnlySearched<'a> {
     actor_name: Option<Cow<'a, str>>,
     target_name: Option<Cow<'a, str>>,
-}
-
-words! {
-    /// A text that full-text search looks at.
-    pub enum SearchedText {
-        /// The action.
-        Action = "action",
-        /// The actor's name.
-        ActorName = "actor.name",
-        /// The target's name.
-        TargetName = "target.name",
-    }
-}
-
-impl SearchedText {
-    /// The field that holds the text.
-    pub const fn field(self) -> EventField {
-        match self {
-            Self::Action => EventField::Action,
-            Self::ActorName => EventField::ActorName,
-            Self::TargetName => EventField::TargetName,
-        }
-    }
+    actor_email: Option<Cow<'a, str>>,
+    /// The id of the party that the actor acts for.
+    party_id: Option<Cow<'a, str>>,
 }
 
 impl<'a> Facets<'a> {
-    fn new(
-        mut value: impl FnMut(Facet) -> Option<Cow<'a, str>>,
-        [actor_name, target_name]: [Option<Cow<'a, str>>; 2],
-    ) -> Self {
+    fn new(mut value: impl FnMut(Facet) -> Option<Cow<'a, str>>, only_searched: OnlySearched<'a>) -> Self {
         Self {
             values: std::array::from_fn(|index| value(Facet::ALL[index])),
             further: Vec::new(),
-            actor_name,
-            target_name,
+            only_searched,
         }
     }
 
@@ -196,44 +177,65 @@ impl<'a> Facets<'a> {
     /// With this text for full-text search.
     #[must_use]
     pub fn with_text(mut self, text: SearchedText, value: impl Into<Cow<'a, str>>) -> Self {
-        match text {
+        let texts = &mut self.only_searched;
+        let place = match text {
             SearchedText::Action => return self.with(Facet::Action, value),
-            SearchedText::ActorName => self.actor_name = Some(value.into()),
-            SearchedText::TargetName => self.target_name = Some(value.into()),
-        }
+            SearchedText::ActorId => return self.with(Facet::ActorId, value),
+            SearchedText::TargetId => return self.with(Facet::TargetId, value),
+            SearchedText::ActorName => &mut texts.actor_name,
+            SearchedText::TargetName => &mut texts.target_name,
+            SearchedText::ActorEmail => &mut texts.actor_email,
+            SearchedText::PartyId => &mut texts.party_id,
+            SearchedText::FurtherTargetIds => {
+                self.further.push((Facet::TargetId, value.into()));
+                return self;
+            }
+        };
+        *place = Some(value.into());
         self
     }
 
-    /// Without the fields that are hidden, and the further values of facets for which they are.
+    /// Without the fields that are hidden. `is_hidden` gets a dot path; in that of further values `*` is every item.
     #[must_use]
-    pub fn without(
-        mut self,
-        is_hidden: impl Fn(EventField) -> bool,
-        are_further_hidden: impl Fn(Facet) -> bool,
-    ) -> Self {
-        self.further.retain(|(facet, _)| !are_further_hidden(*facet));
+    pub fn without(mut self, is_hidden: impl Fn(&str) -> bool) -> Self {
+        self.further
+            .retain(|(facet, _)| facet.further_path().is_some_and(|path| !is_hidden(path)));
         for (value, facet) in self.values.iter_mut().zip(Facet::ALL) {
-            value.take_if(|_| is_hidden(facet.field()));
+            value.take_if(|_| is_hidden(facet.field().as_str()));
         }
-        self.actor_name.take_if(|_| is_hidden(EventField::ActorName));
-        self.target_name.take_if(|_| is_hidden(EventField::TargetName));
+        let texts = &mut self.only_searched;
+        for (text, value) in [
+            (SearchedText::ActorName, &mut texts.actor_name),
+            (SearchedText::TargetName, &mut texts.target_name),
+            (SearchedText::ActorEmail, &mut texts.actor_email),
+            (SearchedText::PartyId, &mut texts.party_id),
+        ] {
+            value.take_if(|_| is_hidden(text.as_str()));
+        }
         self
     }
 
-    /// One of the texts that full-text search looks at.
+    /// One of the texts that full-text search looks at, the first if it has several values.
     pub fn searched_text(&self, text: SearchedText) -> Option<&str> {
-        match text {
-            SearchedText::Action => self.get(Facet::Action),
-            SearchedText::ActorName => self.actor_name.as_deref(),
-            SearchedText::TargetName => self.target_name.as_deref(),
-        }
+        self.searched_values(text).next()
     }
 
-    /// The texts that full-text search looks at.
-    pub fn searched_texts(&self) -> impl Iterator<Item = &str> {
-        SearchedText::ALL
-            .iter()
-            .filter_map(|text| self.searched_text(*text))
+    /// The values of one of the texts that full-text search looks at.
+    pub fn searched_values(&self, text: SearchedText) -> impl Iterator<Item = &str> {
+        let texts = &self.only_searched;
+        let one = match text {
+            SearchedText::Action => self.get(Facet::Action),
+            SearchedText::ActorId => self.get(Facet::ActorId),
+            SearchedText::TargetId => self.get(Facet::TargetId),
+            SearchedText::ActorName => texts.actor_name.as_deref(),
+            SearchedText::TargetName => texts.target_name.as_deref(),
+            SearchedText::ActorEmail => texts.actor_email.as_deref(),
+            SearchedText::PartyId => texts.party_id.as_deref(),
+            SearchedText::FurtherTargetIds => None,
+        };
+        let has_further = text == SearchedText::FurtherTargetIds;
+        let further = self.further(Facet::TargetId).filter(move |_| has_further);
+        one.into_iter().chain(further)
     }
 }
 
@@ -255,11 +257,13 @@ impl Event {
                 Facet::Outcome => self.outcome.map(|outcome| outcome.as_str().into()),
             }
         };
-        let names = [
-            self.actor.name.as_ref(),
-            target.and_then(|target| target.name.as_ref()),
-        ];
-        let facets = Facets::new(value, names.map(|name| name.map(Into::into)));
+        let only_searched = OnlySearched {
+            actor_name: self.actor.name.as_ref().map(Into::into),
+            target_name: target.and_then(|target| target.name.as_ref()).map(Into::into),
+            actor_email: self.actor.email.as_ref().map(Into::into),
+            party_id: self.actor.on_behalf_of.as_ref().map(|party| (&party.id).into()),
+        };
+        let facets = Facets::new(value, only_searched);
         let further = self.targets.iter().flatten().skip(1);
         further.fold(facets, |facets, target| {
             facets.with_further_target((&target.id).into(), (&target.target_type).into())
@@ -276,11 +280,11 @@ struct StoredFields<'a> {
     #[serde(borrow)]
     tenant_id: Cow<'a, str>,
     #[serde(borrow)]
-    actor: StoredParty<'a>,
+    actor: StoredActor<'a>,
     #[serde(borrow)]
-    target: Option<StoredParty<'a>>,
+    target: Option<StoredTarget<'a>>,
     #[serde(borrow, default)]
-    targets: Vec<StoredParty<'a>>,
+    targets: Vec<StoredTarget<'a>>,
     #[serde(borrow, default)]
     context: StoredContext<'a>,
     #[serde(borrow)]
@@ -288,13 +292,34 @@ struct StoredFields<'a> {
 }
 
 #[derive(Deserialize)]
-struct StoredParty<'a> {
+struct StoredActor<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    email: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    on_behalf_of: Option<StoredId<'a>>,
+}
+
+#[derive(Deserialize)]
+struct StoredTarget<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+}
+
+/// A party of which only the id is read.
+#[derive(Deserialize)]
+struct StoredId<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
 }
 
 #[derive(Default, Deserialize)]
@@ -335,7 +360,12 @@ impl<'a> Facets<'a> {
             Some(target) => (Some(target.id), Some(target.kind), target.name),
             None => (None, None, None),
         };
-        let names = [actor.name.take(), target_name];
+        let only_searched = OnlySearched {
+            actor_name: actor.name.take(),
+            target_name,
+            actor_email: actor.email.take(),
+            party_id: actor.on_behalf_of.take().map(|party| party.id),
+        };
         let value = |facet| match facet {
             Facet::TenantId => Some(take(&mut tenant_id)),
             Facet::ActorId => Some(take(&mut actor.id)),
@@ -349,7 +379,7 @@ impl<'a> Facets<'a> {
             Facet::Outcome => outcome.take(),
         };
         let further = targets.into_iter().skip(1);
-        Ok(further.fold(Self::new(value, names), |facets, target| {
+        Ok(further.fold(Self::new(value, only_searched), |facets, target| {
             facets.with_further_target(target.id, target.kind)
         }))
     }

@@ -1,8 +1,8 @@
 //! Filters: which events a query selects.
 
 use crate::{
-    Condition, DamagedEvent, EventField, Extent, Facet, Facets, Search, SearchedText, StoredEvent, Timestamp,
-    ValuePattern, ViewerTier, Violations, canonical, words,
+    Condition, DamagedEvent, EventField, Extent, Facet, Facets, Search, StoredEvent, Timestamp, ValuePattern,
+    ViewerTier, Violations, canonical, words,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -43,9 +43,9 @@ impl EventFilter {
         patterns.filter_map(ValuePattern::value).collect()
     }
 
-    /// Whether the filter selects the event, of which the reader sees the `visible` facets. This is the definition;
-    /// indexes only find candidates.
-    pub fn matches(&self, event: &StoredEvent, visible: &Facets<'_>) -> bool {
+    /// Whether the filter selects the event, of which the reader sees the `visible` facets, and these texts of its metadata if the
+    /// search reads them. This is the definition; indexes only find candidates.
+    pub fn matches(&self, event: &StoredEvent, visible: &Facets<'_>, metadata: &[String]) -> bool {
         let Self {
             conditions,
             start,
@@ -60,7 +60,7 @@ impl EventFilter {
             && conditions.iter().all(is_met)
             && search
                 .as_ref()
-                .is_none_or(|search| search.matches(visible.searched_texts()))
+                .is_none_or(|search| search.matches(visible, metadata))
     }
 
     /// Whether `tier` hides a field on which the filter has a condition, or every text that it searches. Then no event
@@ -73,10 +73,13 @@ impl EventFilter {
             search,
         } = self;
         let has_time = start.is_some() || end.is_some();
-        let searches_nothing = || SearchedText::ALL.iter().all(|text| tier.hides(text.field()));
+        let searches_nothing = |search: &Search| {
+            let hides_metadata = !search.reads_metadata() || tier.hides(EventField::Metadata);
+            hides_metadata && search.texts().all(|text| tier.hides_path(text.as_str()))
+        };
         conditions.keys().any(|facet| tier.hides(facet.field()))
             || has_time && tier.hides(EventField::OccurredAt)
-            || search.is_some() && searches_nothing()
+            || search.as_ref().is_some_and(searches_nothing)
     }
 
     /// Whether a reader gets the event with this filter. The fields that `tier` hides are removed first, so that no
@@ -86,10 +89,16 @@ impl EventFilter {
     /// [`DamagedEvent`] when the stored text is not an event.
     pub fn shows(&self, event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<bool, DamagedEvent> {
         let facets = event.facets()?;
-        let Some(tier) = tier else {
-            return Ok(self.matches(event, &facets));
+        let metadata = match &self.search {
+            Some(search) if search.reads_metadata() => event.metadata_texts(tier)?,
+            _ => Vec::new(),
         };
-        Ok(!self.is_hidden_by(tier) && tier.shows(&facets) && self.matches(event, &tier.restrict(facets)))
+        let Some(tier) = tier else {
+            return Ok(self.matches(event, &facets, &metadata));
+        };
+        Ok(!self.is_hidden_by(tier)
+            && tier.shows(&facets)
+            && self.matches(event, &tier.restrict(facets), &metadata))
     }
 
     /// A text that is equal for equal filters and different for different ones; cursors are bound to it.
@@ -104,18 +113,11 @@ impl EventFilter {
         let conditions: Map<String, Value> = conditions
             .map(|(facet, condition)| (facet.as_str().to_owned(), condition.to_json()))
             .collect();
-        let search = search.as_ref().map(|search| {
-            search
-                .words()
-                .iter()
-                .map(|word| json!([word.text, word.extent == Extent::Prefix]))
-                .collect::<Vec<_>>()
-        });
         canonical::to_string(&json!([
             conditions,
             start.map(Timestamp::as_micros),
             end.map(Timestamp::as_micros),
-            search,
+            search.as_ref().map(Search::to_json),
         ]))
     }
 }

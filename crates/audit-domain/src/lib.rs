@@ -80,7 +80,7 @@ pub use event_field::EventField;
 pub use event_part::{EventPart, HashedIn};
 pub use event_reader::{check_free_form, limits};
 pub use event_text::EventText;
-pub use facets::{Facet, FacetValues, Facets, SearchedText};
+pub use facets::{Facet, FacetValues, Facets};
 pub use fields::Fields;
 pub use filter::{EventFilter, EventOrder, PageLimit};
 pub use glob::{ActionGlob, ActionGlobError};
@@ -92,7 +92,9 @@ pub use log_name::LogName;
 pub use month::{IdempotencyWindow, Month};
 pub use network::{Network, NetworkError, read_address};
 pub use record::{DamagedEvent, HashedRecord, Record, Stamp, StoredEvent};
-pub use search::{Extent, FoldedText, Lookup, Search, SearchMode, SearchWord, Word, Words};
+pub use search::{
+    Extent, FoldedText, Lookup, Search, SearchMode, SearchScope, SearchWord, SearchedText, Word, Words,
+};
 pub use service_event::{
     SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_event, resembles_service_event,
 };

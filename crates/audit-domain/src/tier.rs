@@ -2,7 +2,7 @@
 
 use crate::event::Category;
 use crate::words;
-use crate::{ActionGlob, EventField, EventPart, Facet, Facets};
+use crate::{ActionGlob, EventField, EventPart, Facet, Facets, SearchedText};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::str::{FromStr, Split};
@@ -218,7 +218,7 @@ impl ViewerTier {
     /// Removes the hidden facets, so that no filter and no search can find an event by them.
     #[must_use]
     pub fn restrict<'a>(&self, facets: Facets<'a>) -> Facets<'a> {
-        facets.without(|field| self.hides(field), |facet| self.hides_further(facet))
+        facets.without(|path| self.hides_path(path))
     }
 
     /// Whether its tokens can read in this way.
@@ -238,7 +238,8 @@ impl ViewerTier {
         facet.further_path().is_some_and(|path| self.hides_path(path))
     }
 
-    fn hides_path(&self, path: &str) -> bool {
+    /// Whether the tier leaves out what has this dot path; with a step `*`, any of it.
+    pub fn hides_path(&self, path: &str) -> bool {
         self.hidden_fields.iter().any(|hidden| hidden.covers(path))
     }
 
@@ -304,7 +305,6 @@ fn remove(value: &mut Value, steps: &[&str]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SearchedText;
     use serde_json::json;
 
     fn tier(hidden: &[&str]) -> ViewerTier {

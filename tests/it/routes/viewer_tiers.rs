@@ -52,6 +52,7 @@ on_both_databases! {
     minimal_hides_names_changes_and_sensitive_categories,
     filters_and_search_find_nothing_in_what_is_hidden,
     hidden_identifiers_cannot_be_filtered_for,
+    no_search_finds_what_is_hidden_wherever_it_looks,
     a_tier_of_ones_own_hides_nested_fields_and_shows_listed_actions,
     a_changed_tier_holds_from_the_next_request_on,
     a_viewer_reads_one_event_as_its_tier_shows_it,
@@ -157,6 +158,62 @@ fn filters_and_search_find_nothing_in_what_is_hidden(database: DatabaseKind) {
     assert_eq!(count(&minimal, &[("search", "created")]), 3);
     assert_eq!(count(&minimal, &[("search", "created nameword")]), 0);
     assert_eq!(count(&minimal, &[("category", "auth")]), 1);
+}
+
+fn no_search_finds_what_is_hidden_wherever_it_looks(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let first = json!({"id": "firstword", "type": "doc"});
+    organization.project().store(event_with(json!({
+        "actor": {"id": "actorword", "email": "emailword", "on_behalf_of": {"id": "partyword", "type": "user"}},
+        "target": first,
+        "targets": [first, {"id": "secondword", "type": "doc"}, {"id": "thirdword", "type": "doc"}],
+        "metadata": {"note": "noteword", "deep": [{"ssn": "secretword"}]},
+    })));
+    let words = [
+        ("ids", "actorword"),
+        ("ids", "partyword"),
+        ("ids", "firstword"),
+        ("ids", "secondword"),
+        ("ids", "thirdword"),
+        ("email", "emailword"),
+        ("metadata", "noteword"),
+        ("metadata", "secretword"),
+    ];
+    let cases: [(&str, &[&str]); 12] = [
+        ("changes", &[]),
+        ("actor.id", &["actorword", "partyword"]),
+        ("actor.on_behalf_of", &["partyword"]),
+        ("actor.on_behalf_of.id", &["partyword"]),
+        ("actor", &["actorword", "partyword", "emailword"]),
+        ("target.id", &["firstword", "secondword", "thirdword"]),
+        ("targets", &["secondword", "thirdword"]),
+        ("targets.*.id", &["secondword", "thirdword"]),
+        ("targets.1", &["secondword"]),
+        ("actor.email", &["emailword"]),
+        ("metadata", &["noteword", "secretword"]),
+        ("metadata.*.*.ssn", &["secretword"]),
+    ];
+    for (index, (hidden, not_found)) in cases.into_iter().enumerate() {
+        let name = format!("tier-{index}");
+        organization.create_tier(json!({"name": name, "hidden_fields": [hidden]}));
+        let viewer = organization.viewer("tenant-1", &name);
+        for (scope, word) in words {
+            let expected = usize::from(!not_found.contains(&word));
+            for search in [word.to_owned(), format!("{word}*"), format!("\"{word}\"")] {
+                // A `*` belongs to words, and an e-mail address has none.
+                let expected = if scope == "email" && search.ends_with('*') {
+                    0
+                } else {
+                    expected
+                };
+                let parameters = [("search", search.as_str()), ("search_in", scope)];
+                assert_eq!(count(&viewer, &parameters), expected, "{hidden} hidden, {search}");
+                let summary = viewer.get("/events/summary").queries(&parameters).send();
+                let summary = summary.expect_status(200);
+                assert_eq!(summary.body()["total"], expected, "{hidden} hidden, {search}");
+            }
+        }
+    }
 }
 
 fn hidden_identifiers_cannot_be_filtered_for(database: DatabaseKind) {

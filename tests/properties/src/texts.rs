@@ -3,7 +3,8 @@
 use crate::{seeds, text};
 use audit_auth::{Credential, KeyKind, KeyText, ViewerSecret, viewer_token};
 use audit_domain::{
-    ActionGlob, CursorKey, Environment, FoldedText, Network, Search, Timestamp, ValuePattern, read_address,
+    ActionGlob, CursorKey, Environment, Facets, FoldedText, Network, Search, SearchMode, SearchScope,
+    SearchedText, Timestamp, ValuePattern, read_address,
 };
 use std::net::IpAddr;
 
@@ -98,15 +99,16 @@ pub fn filter(bytes: &[u8]) -> bool {
         };
         assert_eq!(wanted.matches(text), expected, "{pattern} {text}");
     }
-    if let Ok(search) = Search::parse(pattern) {
+    for scopes in [&[SearchScope::Names][..], &SearchScope::ALL[..3]] {
+        let scopes = scopes.iter().copied().collect();
+        let Ok(search) = Search::parse_in(SearchMode::Words, scopes, pattern) else {
+            continue;
+        };
         assert!(!search.words().is_empty());
         let folded = FoldedText::new(pattern);
         let words: Vec<&str> = folded.words().map(|word| word.text).collect();
-        let joined = words.join(" ");
-        assert!(
-            search.matches([joined.as_str()].into_iter()),
-            "a text with all the words is found"
-        );
+        let facets = Facets::default().with_text(SearchedText::ActorName, words.join(" "));
+        assert!(search.matches(&facets, &[]), "a text with all the words is found");
     }
     true
 }

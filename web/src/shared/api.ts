@@ -43,7 +43,7 @@ export class Failure extends Error {
   }
 }
 
-export type Parameters = Record<string, string | number | boolean | undefined>;
+export type Parameters = Record<string, string | number | boolean | readonly string[] | undefined>;
 
 /** Where requests go and with which credential. */
 export interface Connection {
@@ -117,7 +117,8 @@ export class Api {
     const { credential, baseUrl, projectId, environment } = this.connection;
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(options.parameters ?? {})) {
-      if (value !== undefined && value !== "") query.set(name, String(value));
+      if (value === undefined || value === "") continue;
+      for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
     }
     if (this.isMaster && environment === "test" && /^\/(events|alerts(\?|$|\/alt_)|log)/.test(path)) query.set("environment", "test");
     const headers: Record<string, string> = {};

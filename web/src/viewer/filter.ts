@@ -41,8 +41,9 @@ export function isEmpty(filter: Filter): boolean {
 /** The filter as parameters of `GET /events`, `/events/summary` and `/events/export`. */
 export function toParameters(filter: Filter): Parameters {
   const parameters = cleaned(filter);
-  // People type the beginning of a word and look whether it is found.
-  return parameters.search === undefined ? parameters : { ...parameters, search_mode: "prefix" };
+  if (parameters.search === undefined) return parameters;
+  // People type the beginning of a word, or paste an id, and look whether it is found.
+  return { ...parameters, search_mode: "prefix", search_in: ["names", "ids", "email"] };
 }
 
 /** The parameters that the feed takes: it has neither words nor dates. */

@@ -24,6 +24,8 @@ fn query() -> EventQuery {
         .search("words")
         .set("search_mode", "prefix")
         .oldest_first()
+        .add("search_in", "names")
+        .add("search_in", "ids")
 }
 
 /// Every filter of the feed.
@@ -62,6 +64,8 @@ fn export_query() -> EventQuery {
         .end_date("2026-01-02")
         .search("words")
         .set("search_mode", "prefix")
+        .add("search_in", "names")
+        .add("search_in", "ids")
 }
 
 /// All entries of a list.

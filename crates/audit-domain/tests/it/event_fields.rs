@@ -2,8 +2,8 @@
 
 use audit_domain::{
     Actor, Change, Condition, ContentSalt, Context, Environment, Event, EventField, EventFilter, EventId,
-    Facet, Facets, HiddenField, LogName, OnBehalfOf, ProjectId, Record, Search, SearchedText, Stamp,
-    StoredEvent, Target, Timestamp, ValuePattern, ViewerTier,
+    Facet, Facets, HiddenField, LogName, OnBehalfOf, ProjectId, Record, Search, SearchMode, SearchScope,
+    SearchedText, Stamp, StoredEvent, Target, Timestamp, ValuePattern, ViewerTier,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ fn event() -> Event {
         "actor": {"id": "a", "type": "user", "name": "an", "email": "e", "on_behalf_of": {"id": "b", "type": "user", "name": "bn"}},
         "targets": [{"id": "o", "type": "doc", "name": "on"}, {"id": "p", "type": "doc"}], "outcome": "denied",
         "context": {"ip_address": "i", "user_agent": "u", "location": "l", "session_id": "s"},
-        "metadata": {"m": 1}, "changes": [{"field": "f", "before": 1, "after": 2}],
+        "metadata": {"m": "mn"}, "changes": [{"field": "f", "before": 1, "after": 2}],
         "occurred_at": "2026-01-15T10:30:00Z",
     });
     Event::from_json(event, NOW).expect("a valid event")
@@ -73,11 +73,16 @@ fn tier_without(path: &str) -> ViewerTier {
 fn facet<'a>(facets: &'a Facets<'_>, field: EventField) -> Option<Option<&'a str>> {
     let facet = Facet::ALL.iter().find(|facet| facet.field() == field);
     let text = SearchedText::ALL.iter().find(|text| text.field() == field);
+    // An id is both.
     match (facet, text) {
         (Some(facet), _) => Some(facets.get(*facet)),
         (None, Some(text)) => Some(facets.searched_text(*text)),
         (None, None) => None,
     }
+}
+
+fn search(scope: SearchScope, text: &str) -> Search {
+    Search::parse_in(SearchMode::Words, BTreeSet::from([scope]), text).expect("a search")
 }
 
 /// One condition each that the event meets, and one that it does not meet, with the field that they compare. Without
@@ -114,16 +119,16 @@ fn conditions() -> Vec<(EventField, EventFilter, EventFilter)> {
         let condition = Condition::of(ValuePattern::of_action(action).expect("a pattern"));
         filter.conditions.insert(Facet::Action, condition);
     });
-    for (field, word) in [
-        (EventField::Action, "created"),
-        (EventField::ActorName, "an"),
-        (EventField::TargetName, "on"),
-    ] {
-        add(field, &|filter, is_met| {
-            let word = if is_met { word } else { "other" };
-            filter.search = Some(Search::parse(word).expect("a search"));
+    for text in SearchedText::ALL {
+        let value = facets.searched_text(*text).expect("the event has every field");
+        add(text.field(), &|filter, is_met| {
+            filter.search = Some(search(text.scope(), if is_met { value } else { "other" }));
         });
     }
+    add(EventField::Metadata, &|filter, is_met| {
+        let word = if is_met { "mn" } else { "other" };
+        filter.search = Some(search(SearchScope::Metadata, word));
+    });
     add(EventField::OccurredAt, &|filter, is_met| {
         filter.start = time(if is_met { 0 } else { 100_000_000 })
     });
@@ -236,7 +241,12 @@ fn a_hidden_field_is_in_no_facet_and_in_no_response() {
             let Some(original) = facet(&facets, *field) else {
                 continue;
             };
-            let expected = original.filter(|_| !is_hidden);
+            // What is hidden of the actor and the target is hidden of their twins.
+            let is_twin_hidden = matches!(
+                (field, hidden),
+                (EventField::OnBehalfOf, EventField::ActorId) | (EventField::Targets, EventField::TargetId)
+            );
+            let expected = original.filter(|_| !is_hidden && !is_twin_hidden);
             let shown = facet(&restricted, *field).flatten();
             assert_eq!(shown, expected, "{field} when {hidden} is hidden");
         }

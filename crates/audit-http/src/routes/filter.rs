@@ -5,7 +5,7 @@ use crate::parameters::{read_time_in, take};
 use crate::schema::{ADDITIVE, ActionFilterText, AnyTime, SearchText, Text, Word, absent_not_null, words_of};
 use audit_domain::{
     ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, Outcome, Search,
-    SearchMode, TimeZone, ValuePattern, limits,
+    SearchMode, SearchScope, TimeZone, ValuePattern, limits,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, json};
@@ -15,6 +15,7 @@ use std::fmt::Display;
 
 words_of! {
     SearchMode: "SearchMode", as_str, "How the last word of a search is compared.";
+    SearchScope: "SearchScope", as_str, "Where a search looks.";
 }
 
 /// Which events, whenever they occurred: a condition on each facet, of two parameters.
@@ -113,14 +114,23 @@ pub(super) struct HistoryQuery {
     #[schemars(example = &"2026-01-15T23:59:59.999Z")]
     end_date: Option<AnyTime>,
     /// Words, all of which must be words of the action, the actor's name or the target's name; a word with a `*` behind
-    /// it must begin one, and a word in a script without spaces be any part of one. Case, width, and accents of Latin, Greek
-    /// and Cyrillic letters do not count. At least one letter or digit, at most 16 different words, 2 of them with a `*`.
+    /// it must begin one, and a word in a script without spaces be any part of one. Words in quotation marks must follow each other
+    /// in one text. Case, width, and accents of Latin, Greek and Cyrillic letters do not count. At least one letter or digit, at most
+    /// 16 different words, 2 of them with a `*`.
     #[schemars(example = &"jane upd*")]
     search: Option<SearchText>,
     /// With `prefix` the last word of `search` is compared as if a `*` were behind it: for a text that is still being typed. By
     /// default `words`.
     #[schemars(extend("x-additive" = true), example = &"prefix")]
     search_mode: Option<Word<SearchMode>>,
+    /// Where `search` looks, by default `names`: the action, the actor's name and the target's name. `ids`: the ids of the actor, of
+    /// the party that it acts for, and of the targets, by their words or as a whole. `email`: the actor's e-mail address as a whole.
+    /// `metadata`: the texts of the metadata, which no index has. Several values: any of them.
+    #[schemars(
+        extend("x-additive" = true, "maxItems" = SearchScope::ALL.len()),
+        example = &["names", "ids"]
+    )]
+    search_in: Option<Vec<Word<SearchScope>>>,
 }
 
 type IdText = Text<1, { limits::ID_CHARS_MAX }>;
@@ -209,11 +219,31 @@ impl Fielded for HistoryQuery {
     }
 
     fn is_repeatable(parameter: &str) -> bool {
-        FilterQuery::is_repeatable(parameter)
+        parameter == SEARCH_IN || FilterQuery::is_repeatable(parameter)
     }
 }
 
+const SEARCH_IN: &str = "search_in";
+
 fn read_search(fields: &mut Fields<'_>, mode: SearchMode) -> Option<Search> {
+    let scopes = read_scopes(fields);
     let text = fields.optional_text("search", 0, usize::MAX)?;
-    take(fields, Search::parse_in(mode, &text))
+    take(fields, Search::parse_in(mode, scopes?, &text))
+}
+
+/// Where a search looks; `None` with the violation noted.
+fn read_scopes(fields: &mut Fields<'_>) -> Option<BTreeSet<SearchScope>> {
+    let names = fields.repeated_text(SEARCH_IN, 0, usize::MAX);
+    if names.is_empty() {
+        return Some(Search::DEFAULT_SCOPES.into());
+    }
+    if names.len() > SearchScope::ALL.len() {
+        let message = format_args!("must be given at most {} times", SearchScope::ALL.len());
+        return fields.violate(SEARCH_IN, message);
+    }
+    let scopes = names.iter().map(|name| name.parse::<SearchScope>());
+    match scopes.collect() {
+        Ok(scopes) => Some(scopes),
+        Err(error) => fields.violate(SEARCH_IN, error),
+    }
 }

@@ -122,10 +122,11 @@ fn event_bytes(events: i64, ledgers: u64) -> f64 {
     size.0 as f64 / events as f64
 }
 
-/// Larger segments have fewer bytes per event: a million events of one ledger have 45, of 100 ledgers 68.
+/// Larger segments have fewer bytes per event: a million events of one ledger have 51, of 100 ledgers 81. The words of ids are 6 and 13
+/// of them.
 #[test]
 fn the_index_of_eight_thousand_events_has_no_more_bytes_than_expected() {
-    for (ledgers, bytes_max) in [(1, 54.0), (100, 102.0)] {
+    for (ledgers, bytes_max) in [(1, 61.0), (100, 120.0)] {
         let bytes = event_bytes(8_000, ledgers);
         assert!(bytes < bytes_max, "{bytes} bytes per event of {ledgers} ledgers");
     }

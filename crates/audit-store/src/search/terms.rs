@@ -52,7 +52,7 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
     }
     let mut found = QueryTerms {
         terms: word_terms(query),
-        inexact: selects_too_many(query.filter).then_some("search"),
+        inexact: selects_too_many(query).then_some("search"),
     };
     for (facet, condition) in &query.filter.conditions {
         if !add_condition_terms(session, query, (*facet, condition), &mut found)? {
@@ -64,26 +64,25 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
 
 /// Whether events that do not match the search can have what it looks up: not every key is looked up, or other words share the token of
 /// a truncated one.
-fn selects_too_many(filter: &EventFilter) -> bool {
-    filter.search.as_ref().is_some_and(|search| {
+fn selects_too_many(query: &Selected<'_>) -> bool {
+    query.filter.search.as_ref().is_some_and(|search| {
         let (_, is_exact) = search.lookups();
-        !is_exact || search.words().iter().any(shares_its_token)
+        !is_exact || search.words().into_iter().any(shares_its_token)
     })
 }
 
 /// The terms of the words of a search.
 fn word_terms(query: &Selected<'_>) -> Vec<Term> {
-    let visible = visible_texts(query.tier);
-    let lookups = query.filter.search.iter().flat_map(|search| search.lookups().0);
+    let Some(search) = &query.filter.search else {
+        return Vec::new();
+    };
+    let is_visible = |text: &SearchedText| query.tier.is_none_or(|tier| !tier.hides_path(text.as_str()));
+    let visible: Vec<SearchedText> = search.texts().filter(is_visible).collect();
+    let (lookups, _) = search.lookups();
     lookups
+        .into_iter()
         .map(|lookup| searched(query.ledger_id.0, lookup, &visible))
         .collect()
-}
-
-/// The searched texts that a reader with this tier sees.
-fn visible_texts(tier: Option<&ViewerTier>) -> Vec<SearchedText> {
-    let is_visible = |text: &SearchedText| tier.is_none_or(|tier| !tier.hides(text.field()));
-    SearchedText::ALL.iter().copied().filter(is_visible).collect()
 }
 
 /// Adds the term of a condition. Returns whether an event can match.

@@ -7,6 +7,7 @@
 //! token of a ledger      = number of digits ('a' for 1), ledger in base 64
 //! token of a field value = token of the ledger, letter of the field, 64 bits of hash over letter, ledger and value in base 64
 //! token of an address    = token of the ledger, letter of the version, the address in hex, because queries search for networks
+//! token of a whole text  = as of a field value, for ids and e-mail addresses that are searched and are no field of a filter
 //! token of a search word = token of the ledger, letter of the text, the key itself, because queries search for prefixes
 //! ```
 //!
@@ -15,8 +16,8 @@
 //! [`audit_domain::EventFilter::matches`] decides.
 
 use audit_domain::{
-    Category, Extent, Facet, Facets, FoldedText, Lookup, Network, SearchWord, SearchedText, TopField, Word,
-    read_address,
+    Category, Extent, Facet, Facets, FoldedText, Lookup, Network, SearchScope, SearchWord, SearchedText,
+    TopField, Word, read_address,
 };
 use audit_index::Term;
 use audit_sha256::{Batch, Digest, digest};
@@ -37,7 +38,7 @@ impl Tokens {
     /// Of an event of a ledger, with the identity of its idempotency key.
     pub(crate) fn of(ledger_id: i64, facets: &Facets<'_>, key_hash: Option<&[u8]>) -> Self {
         /// More than most events need.
-        const TOKENS_BYTES: usize = 448;
+        const TOKENS_BYTES: usize = 512;
         let mut text = String::with_capacity(TOKENS_BYTES);
         push_facet_tokens(&mut text, ledger_id, facets);
         let facets_bytes = text.len();
@@ -75,6 +76,7 @@ pub(crate) enum Kind {
     ActionPrefix,
     IdempotencyKey,
     Word(SearchedText),
+    Whole(SearchedText),
 }
 
 impl Kind {
@@ -97,6 +99,19 @@ impl Kind {
             Self::Word(SearchedText::Action) => 'w',
             Self::Word(SearchedText::ActorName) => 'n',
             Self::Word(SearchedText::TargetName) => 'm',
+            Self::Word(SearchedText::ActorId) => 'A',
+            Self::Word(SearchedText::PartyId) => 'B',
+            Self::Word(SearchedText::TargetId) => 'U',
+            Self::Word(SearchedText::FurtherTargetIds) => 'P',
+            // Never made: it is found as a whole.
+            Self::Word(SearchedText::ActorEmail) => 'F',
+            Self::Whole(SearchedText::PartyId) => 'J',
+            Self::Whole(SearchedText::ActorEmail) => 'E',
+            Self::Whole(SearchedText::ActorId) => Self::Is(Facet::ActorId).letter(),
+            Self::Whole(SearchedText::TargetId) => Self::Is(Facet::TargetId).letter(),
+            Self::Whole(SearchedText::FurtherTargetIds) => Self::FurtherTargetId.letter(),
+            // Never made: only words of these are found.
+            Self::Whole(SearchedText::Action | SearchedText::ActorName | SearchedText::TargetName) => 'N',
         }
     }
 
@@ -223,7 +238,7 @@ pub(crate) fn field_prefix(ledger_id: i64, field: TopField) -> String {
     prefix
 }
 
-/// The token of a word of a searched text. Each of the three texts has tokens of its own, so that a reader who does not see
+/// The token of a word of a searched text. Each of the texts has tokens of its own, so that a reader who does not see
 /// a text neither finds events by it nor measures it by the time of a search.
 fn word_token(searched: SearchedText, ledger_id: i64, word: &str) -> String {
     let mut text = String::new();
@@ -254,6 +269,14 @@ fn push_base64(text: &mut String, number: u64, digits: u32) {
         let value = number >> (digit * DIGIT_BITS) & ((1 << DIGIT_BITS) - 1);
         text.push(char::from(DIGITS[value as usize]));
     }
+}
+
+/// Whether the whole values of a text have tokens of their own. Those of a facet have the facet's.
+fn has_token_as_a_whole(searched: SearchedText) -> bool {
+    let of_facet = |facet: &Facet| {
+        [Some(facet.field().as_str()), facet.further_path()].contains(&Some(searched.as_str()))
+    };
+    searched.is_found_as_a_whole() && !Facet::ALL.iter().any(of_facet)
 }
 
 /// Appends the tokens of an event's field values and search words, separated by spaces.
@@ -291,7 +314,14 @@ pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Face
         text.push_str(&digits_of(address));
     }
     for searched in SearchedText::ALL {
-        let folded = facets.searched_text(*searched).map(FoldedText::new);
+        if has_token_as_a_whole(*searched) {
+            for value in facets.searched_values(*searched) {
+                text.push(' ');
+                push_token(text, Kind::Whole(*searched), ledger_id, value.as_bytes());
+            }
+        }
+        let values = facets.searched_values(*searched);
+        let folded: Vec<FoldedText<'_>> = values.filter_map(|value| searched.folded(value)).collect();
         let words = folded.iter().flat_map(FoldedText::words);
         let mut keys: Vec<&str> = words.flat_map(Word::keys).collect();
         keys.sort_unstable();
@@ -323,11 +353,18 @@ pub(crate) fn any_of<'a>(kind: Kind, ledger_id: i64, values: impl Iterator<Item 
 
 /// What a search looks up, in one of the texts that the reader sees.
 pub(crate) fn searched(ledger_id: i64, lookup: Lookup<'_>, visible: &[SearchedText]) -> Term {
-    let tokens = visible
+    let of_words = visible
         .iter()
-        .map(|searched| word_token(*searched, ledger_id, lookup.key))
-        .collect();
+        .filter(|searched| searched.scope() != SearchScope::Email)
+        .map(|searched| word_token(*searched, ledger_id, lookup.key));
+    let whole = visible.iter().filter(|searched| searched.is_found_as_a_whole());
+    let of_whole_texts = whole.flat_map(|searched| {
+        let forms = lookup.forms.iter();
+        forms.map(|form| token(Kind::Whole(*searched), ledger_id, form.as_bytes()))
+    });
+    let tokens = of_words.chain(of_whole_texts).collect();
     if lookup.is_prefix {
+        // No token of a whole text is a prefix of another one.
         Term::Prefix(tokens)
     } else {
         Term::AnyOf(tokens)
@@ -366,8 +403,8 @@ mod tests {
         text.push(' ');
         push_identity_tokens(&mut text, 37, Some(b"k"));
         let tokens: Vec<_> = text.split(' ').collect();
-        assert_eq!(tokens.len(), 1 + 5 + 2 + 6 + 1, "{text}");
-        for expected in ["a_", "a_nalice", "a_nneil", "a_wupdated"] {
+        assert_eq!(tokens.len(), 1 + 5 + 2 + 6 + 1 + 1, "{text}");
+        for expected in ["a_", "a_nalice", "a_nneil", "a_wupdated", "a_Aa"] {
             assert!(tokens.contains(&expected), "{expected} in {text}");
         }
         assert!(tokens.contains(&token(Kind::ActionPrefix, 37, b"user.role.").as_str()));
@@ -402,7 +439,11 @@ mod tests {
     fn every_facet_has_its_tokens() {
         let mut full = Facets::default()
             .with_text(SearchedText::ActorName, "N\u{303} 田中太郎")
-            .with_text(SearchedText::TargetName, "m");
+            .with_text(SearchedText::TargetName, "m")
+            .with_text(SearchedText::PartyId, "Party-1")
+            .with_text(SearchedText::FurtherTargetIds, "p/2")
+            .with_text(SearchedText::FurtherTargetIds, "q 2 0123456789abcdefX")
+            .with_text(SearchedText::ActorEmail, "e@x");
         for facet in Facet::ALL {
             full = full.with(
                 *facet,
@@ -417,8 +458,27 @@ mod tests {
         push_facet_tokens(&mut tokens, 37, &full);
         let version_7 = "a_t49ZiCBTYwuu a_aAs2mo7fTnq7 a_b8G15stPjCS4 a_x8Fqrg-wbasZ a_c3BnVPzOKC1p a_o04HOK49r4Nm \
             a_q770Z7ksipM9 a_i7XVROpvumAw a_s0OgZCq6Cs41 a_r4aQBwYiqKXb a_p2ORmGklw6bE a_wa a_wb a_nn a_n中太 \
-            a_n太郎 a_n田中 a_n郎 a_mm";
+            a_n太郎 a_n田中 a_n郎 a_mm a_Aactor a_Aid a_JD9LiKEsuwui a_B1 a_Bparty \
+            a_Oid a_Otarget a_K4pVP5KQzUmy a_KA2VJyjEGPcX a_P2 a_Pp a_EDqW4M69u0Dd";
         assert_eq!((VERSION, tokens.as_str()), (7, version_7));
+    }
+
+    #[test]
+    fn each_kind_of_token_has_a_letter_of_its_own() {
+        let texts = SearchedText::ALL.iter().copied();
+        let whole = texts
+            .clone()
+            .filter(|text| has_token_as_a_whole(*text))
+            .map(Kind::Whole);
+        let values = Facet::ALL.iter().copied().map(Kind::Is);
+        let kinds = values.chain(texts.map(Kind::Word)).chain(whole);
+        let further = Facet::ALL.iter().filter_map(|facet| Kind::further(*facet));
+        let kinds: Vec<Kind> = kinds
+            .chain(further)
+            .chain([Kind::ActionPrefix, Kind::IdempotencyKey])
+            .collect();
+        let letters: BTreeSet<char> = kinds.iter().map(|kind| kind.letter()).collect();
+        assert_eq!(letters.len(), kinds.len());
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use crate::{NOW, append, create_project, open, prepare};
 use audit_domain::{
-    ActorType, Category, Condition, EventFilter, EventOrder, Facet, Outcome, PageLimit, Search, StoredEvent,
-    Timestamp, ValuePattern, ViewerTier,
+    ActorType, Category, Condition, EventFilter, EventOrder, Facet, Outcome, PageLimit, Search, SearchMode,
+    SearchScope, StoredEvent, Timestamp, ValuePattern, ViewerTier,
 };
 use audit_store::{Destination, EventQuery, Store};
 use proptest::prelude::*;
@@ -60,8 +60,12 @@ pub(crate) fn any_event() -> impl Strategy<Value = Value> {
             event["target"] = json!({"id": format!("o{target}"), "type": format!("k{target}"), "name": NAMES[usize::from(target)]});
             let address = ADDRESSES[(usize::from(actor) + name) % ADDRESSES.len()];
             event["context"] = json!({"ip_address": address, "session_id": format!("s{tenant}")});
+            let invoice = json!({"id": format!("INV-{target}/00{actor}"), "type": "invoice"});
             let further = (0..usize::from(tenant)).map(|more| json!({"id": format!("o{more}"), "type": format!("k{}", name % 3)}));
-            event["targets"] = std::iter::once(event["target"].clone()).chain(further).collect();
+            event["targets"] = [event["target"].clone(), invoice].into_iter().chain(further).collect();
+            event["actor"]["on_behalf_of"] = json!({"id": format!("party {tenant}"), "type": "user"});
+            event["actor"]["email"] = json!(format!("a{actor}@x"));
+            event["metadata"] = json!({"note": format!("Role {target} updated"), "n": [target, "by alice"]});
         }
         event
     })
@@ -86,12 +90,7 @@ pub(crate) fn any_filter() -> impl Strategy<Value = EventFilter> {
         proptest::collection::btree_set(actions, 0..2),
     ))
     .prop_map(|patterns| patterns.map(|(any_of, none_of)| Condition { any_of, none_of }));
-    let search = prop_oneof![
-        3 => Just(None),
-        1 => proptest::sample::select(&["alice", "ALI*", "bob alice", "ärz*", "updated", "failed", "neil", "unknown", "t*", "jose", "太郎",
-            "田中", "田中太郎", "中", "太 田 郎", "कर", "कर्म", "ไทย", "철수"][..])
-            .prop_map(|text| Some(Search::parse(text).expect("a valid search")))
-    ];
+    let search = prop_oneof![3 => Just(None), 1 => any_search().prop_map(Some)];
     // Of every facet: numbers of values, some of which events have, that are demanded and excluded.
     let numbers = |count| proptest::collection::btree_set(0..8_usize, count);
     let values = proptest::collection::vec(
@@ -112,6 +111,53 @@ pub(crate) fn any_filter() -> impl Strategy<Value = EventFilter> {
             search,
         }
     })
+}
+
+/// Of words and phrases that events have, or nearly have.
+fn any_search() -> impl Strategy<Value = Search> {
+    let texts = [
+        "alice",
+        "ALI*",
+        "bob alice",
+        "ärz*",
+        "updated",
+        "failed",
+        "neil",
+        "unknown",
+        "t*",
+        "jose",
+        "太郎",
+        "田中",
+        "田中太郎",
+        "中",
+        "太 田 郎",
+        "कर",
+        "कर्म",
+        "ไทย",
+        "철수",
+        "\"role updated\"",
+        "\"user role\" alice",
+        "\"alice bob",
+        "\"bob alice\"",
+        "\"jose 田中\"",
+        "INV-1/002",
+        "inv 00*",
+        "\"inv 2\"",
+        "party",
+        "\"party 1\"",
+        "a1",
+        "o2",
+        "a1@x",
+        "a1@x alice",
+        "\"role 1\"",
+        "\"by al*\" 2",
+        "a* 1",
+    ];
+    let scopes = proptest::collection::btree_set(proptest::sample::select(SearchScope::ALL), 1..4);
+    let scopes = prop_oneof![1 => Just(Search::DEFAULT_SCOPES.into()), 2 => scopes];
+    let mode = proptest::sample::select(SearchMode::ALL);
+    (proptest::sample::select(texts.to_vec()), mode, scopes)
+        .prop_map(|(text, mode, scopes)| Search::parse_in(mode, scopes, text).expect("a valid search"))
 }
 
 fn condition(facet: Facet, (any_of, none_of): (BTreeSet<usize>, BTreeSet<usize>)) -> Condition {
@@ -204,11 +250,15 @@ pub(crate) fn expected(
 ) -> Vec<StoredEvent> {
     let wanted = |event: &&StoredEvent| {
         let facets = event.facets().expect("a stored event");
+        let metadata = match &filter.search {
+            Some(search) if search.reads_metadata() => event.metadata_texts(tier).expect("a stored event"),
+            _ => Vec::new(),
+        };
         match tier {
             // A condition on a hidden field selects nothing.
             Some(tier) if filter.conditions.keys().any(|facet| tier.hides(facet.field())) => false,
-            Some(tier) => tier.shows(&facets) && filter.matches(event, &tier.restrict(facets)),
-            None => filter.matches(event, &facets),
+            Some(tier) => tier.shows(&facets) && filter.matches(event, &tier.restrict(facets), &metadata),
+            None => filter.matches(event, &facets, &metadata),
         }
     };
     everything.iter().filter(wanted).cloned().collect()
@@ -263,7 +313,9 @@ proptest! {
             wanted.reverse();
             let ascending = pages_in(EventOrder::Ascending, &store, &to, &filter, None, limit);
             prop_assert_eq!(ascending, wanted, "{:?}", filter);
-            for tier in ViewerTier::initial().into_iter().chain([without_further_targets()]) {
+            let mut partly = ViewerTier::initial().remove(0);
+            partly.hidden_fields = ["targets.1", "actor.id", "metadata.note"].map(|path| path.parse().expect("a path")).into();
+            for tier in ViewerTier::initial().into_iter().chain([without_further_targets(), partly]) {
                 let found = pages(&store, &to, &filter, Some(&tier), limit);
                 prop_assert_eq!(found, expected(&everything, &filter, Some(&tier)), "{:?} {:?}", tier, filter);
             }

@@ -21,6 +21,13 @@ on_both_databases! {
     names_are_found_as_people_type_them,
     a_star_ends_the_beginning_of_a_word,
     the_last_word_is_a_prefix_in_that_mode,
+    words_in_quotation_marks_are_a_phrase,
+    ids_are_found_where_the_search_looks_for_them,
+    an_e_mail_address_is_found_as_a_whole,
+    redacted_ids_are_found_by_the_original,
+    texts_of_the_metadata_are_found_where_the_search_looks_for_them,
+    a_search_in_something_unknown_is_refused,
+    a_cursor_belongs_to_where_the_search_looks,
     parts_of_words_and_other_fields_are_not_found,
     every_word_must_be_there,
     the_syntax_of_search_engines_means_nothing,
@@ -173,6 +180,211 @@ fn the_last_word_is_a_prefix_in_that_mode(database: DatabaseKind) {
             .query("search", search)
             .query("search_mode", mode);
         request.send().expect_invalid(&[field]);
+    }
+}
+
+/// The ids that the list finds. The export and the summary must find as many.
+fn found_in(project: &Client, scopes: &[&str], search: &str) -> Vec<String> {
+    let scopes = scopes.iter().map(|scope| ("search_in", *scope));
+    let parameters: Vec<(&str, &str)> = std::iter::once(("search", search)).chain(scopes).collect();
+    let found = project.find_ids(&parameters);
+    let summary = project.get("/events/summary").queries(&parameters).send();
+    let summary = summary.expect_status(200);
+    assert_eq!(summary.body()["total"], found.len(), "{parameters:?}");
+    let exported = project.get("/events/export").queries(&parameters).send_raw();
+    let lines = exported
+        .bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    assert_eq!(lines.count(), found.len(), "{parameters:?}");
+    found
+}
+
+fn words_in_quotation_marks_are_a_phrase(database: DatabaseKind) {
+    let (project, id) = project(database);
+    for search in [
+        "\"password reset\"",
+        "\"user.password\" brien",
+        "brien \"müller strasse",
+        "“o'brien” „ALICE muller“",
+        "\"ünïcode\"",
+        "\"2026 日本\"",
+        "\"pass* reset\"",
+    ] {
+        assert_eq!(
+            found_in(&project, &[], search),
+            std::slice::from_ref(&id),
+            "{search}"
+        );
+    }
+    for search in [
+        "\"reset password\"",
+        "\"user reset\"",
+        "\"reset alice\"",
+        "\"alice brien\"",
+        "alice \"password alice\"",
+        "\"password res\"",
+    ] {
+        assert_eq!(found_in(&project, &[], search), Vec::<String>::new(), "{search}");
+    }
+    for unclosed in ["\"password res", "\"password res\""] {
+        let found = project.find_ids(&[("search", unclosed), ("search_mode", "prefix")]);
+        assert_eq!(found, std::slice::from_ref(&id), "{unclosed}");
+    }
+}
+
+/// An id that is too long to have words.
+const UUID: &str = "550e8400-e29b-41d4-a716-446655440000";
+
+fn ids_are_found_where_the_search_looks_for_them(database: DatabaseKind) {
+    let (project, _) = project(database);
+    let target = json!({"id": "INV-2024/001", "type": "invoice", "name": "Paper"});
+    let id = project.store(event_with(json!({
+        "actor": {"id": "Agent-77", "name": "Rita", "on_behalf_of": {"id": "boss_9", "type": "user"}},
+        "target": target,
+        "targets": [target, {"id": UUID, "type": "invoice"}],
+    })));
+    for search in [
+        "INV-2024/001",
+        "inv 001",
+        "2024*",
+        "\"inv 2024\"",
+        "agent",
+        "boss_9",
+        UUID,
+        "agent-77 boss 001",
+    ] {
+        assert_eq!(
+            found_in(&project, &["ids"], search),
+            std::slice::from_ref(&id),
+            "{search}"
+        );
+        let with_name = format!("{search} rita");
+        let found = found_in(&project, &["ids", "names"], &with_name);
+        assert_eq!(found, std::slice::from_ref(&id), "{with_name}");
+        assert_eq!(found_in(&project, &["ids"], &with_name), Vec::<String>::new());
+        assert_eq!(found_in(&project, &[], search), Vec::<String>::new(), "{search}");
+    }
+    for search in ["550e8400", "202", "rita", "paper", "\"2024 inv\"", "\"001 boss\""] {
+        assert_eq!(
+            found_in(&project, &["ids"], search),
+            Vec::<String>::new(),
+            "{search}"
+        );
+    }
+    let typed = [
+        ("search", "inv-20"),
+        ("search_mode", "prefix"),
+        ("search_in", "ids"),
+    ];
+    assert_eq!(project.find_ids(&typed), [id]);
+}
+
+fn an_e_mail_address_is_found_as_a_whole(database: DatabaseKind) {
+    let (project, id) = project(database);
+    assert_eq!(
+        found_in(&project, &["email"], "emailword"),
+        std::slice::from_ref(&id)
+    );
+    assert_eq!(found_in(&project, &["email", "names"], "Alice emailword"), [id]);
+    for search in ["email*", "Emailword", "alice"] {
+        assert_eq!(
+            found_in(&project, &["email"], search),
+            Vec::<String>::new(),
+            "{search}"
+        );
+    }
+}
+
+fn redacted_ids_are_found_by_the_original(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    let address = "john.doe@example.com";
+    let of_actor = project.store(event_with(json!({"actor": {"id": address, "name": "J"}})));
+    let second = json!([{"id": "t", "type": "doc"}, {"id": address, "type": "user"}]);
+    let of_target = project.store(event_with(
+        json!({"targets": second, "actor": {"id": "other", "email": address}}),
+    ));
+    assert_eq!(
+        found_in(&project, &["ids"], address),
+        [of_target, of_actor.clone()]
+    );
+    assert_eq!(
+        found_in(&project, &["ids", "names"], &format!("j {address}")),
+        [of_actor]
+    );
+    // What was replaced by `[REDACTED]` is stored nowhere.
+    assert_eq!(found_in(&project, &["email"], address), Vec::<String>::new());
+}
+
+fn texts_of_the_metadata_are_found_where_the_search_looks_for_them(database: DatabaseKind) {
+    let (project, first) = project(database);
+    let nested = json!({"a": {"b": ["Reset requested", 17]}, "alice": true});
+    let second = project.store(event_with(json!({"metadata": nested, "actor": {"id": "x"}})));
+    for (scopes, search, expected) in [
+        (&["metadata"][..], "metadataword", vec![&first]),
+        (&["metadata"], "\"reset req*\"", vec![&second]),
+        (&["metadata"], "alice", vec![]),
+        (&["metadata"], "17", vec![]),
+        (&["metadata", "names"], "alice metadataword", vec![&first]),
+        (&["metadata", "names"], "reset", vec![&second, &first]),
+        (&["names"], "requested", vec![]),
+    ] {
+        let found = found_in(&project, scopes, search);
+        assert_eq!(
+            found.iter().collect::<Vec<_>>(),
+            expected,
+            "{search} in {scopes:?}"
+        );
+    }
+}
+
+fn a_search_in_something_unknown_is_refused(database: DatabaseKind) {
+    let (project, _) = project(database);
+    let repeated = [("search_in", "ids"); 5];
+    for scopes in [
+        &[("search_in", "title")][..],
+        &[("search_in", "names,ids")],
+        &[("search_in", "")],
+        &repeated,
+    ] {
+        for path in ["/events", "/events/summary", "/events/export"] {
+            let request = project.get(path).query("search", "alice").queries(scopes);
+            request.send().expect_invalid(&["search_in"]);
+        }
+    }
+    assert_eq!(found_in(&project, &["names", "names"], "alice").len(), 1);
+    let of_feed = project.get("/events/feed").query("search_in", "ids").send();
+    of_feed.expect_invalid(&["search_in"]);
+}
+
+fn a_cursor_belongs_to_where_the_search_looks(database: DatabaseKind) {
+    let project = Organization::fresh(database).project();
+    for number in 0..3 {
+        project.store(event_with(
+            json!({"actor": {"id": format!("jane-{number}"), "name": "Jane"}}),
+        ));
+    }
+    let of_names = [("search", "jane"), ("limit", "1")];
+    let cursor = project
+        .get("/events")
+        .queries(&of_names)
+        .send()
+        .expect_status(200)
+        .body()["cursor"]
+        .clone();
+    let cursor = cursor.as_str().expect("a cursor");
+    let next = |parameters: &[(&str, &str)]| {
+        let request = project.get("/events").query("limit", "1").query("cursor", cursor);
+        request.queries(parameters).send()
+    };
+    next(&[("search", "jane")]).expect_status(200);
+    next(&[("search", "jane"), ("search_in", "names")]).expect_status(200);
+    for other in [
+        &[("search", "jane"), ("search_in", "ids")][..],
+        &[("search", "jane"), ("search_in", "names"), ("search_in", "ids")],
+        &[("search", "jane"), ("search_mode", "prefix")],
+    ] {
+        next(other).expect_invalid(&["cursor"]);
     }
 }
 

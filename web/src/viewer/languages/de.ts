@@ -5,7 +5,7 @@ export const de: Messages = {
   direction: "ltr",
   title: "Audit-Log",
   search: "Suche",
-  searchHint: "Wörter aus Aktion, Akteur oder Ziel",
+  searchHint: "Wörter oder IDs von Aktion, Akteur oder Ziel",
   category: "Kategorie",
   allCategories: "Alle Kategorien",
   action: "Aktion",

@@ -4,7 +4,7 @@ export const en = {
   direction: "ltr" as "ltr" | "rtl",
   title: "Audit log",
   search: "Search",
-  searchHint: "Words of action, actor or target",
+  searchHint: "Words or ids of action, actor or target",
   category: "Category",
   allCategories: "All categories",
   action: "Action",
