@@ -1,6 +1,6 @@
 //! The fields of an event by which it can be found: [`Facet`] by value, [`SearchedText`] by words.
 
-use crate::{DamagedEvent, Event, EventField, SearchedText, StoredEvent, Target, words};
+use crate::{DamagedEvent, Event, EventField, SearchedText, StoredEvent, words};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::mem::take;

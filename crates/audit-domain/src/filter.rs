@@ -1,7 +1,7 @@
 //! Filters: which events a query selects.
 
 use crate::{
-    Condition, DamagedEvent, EventField, Extent, Facet, Facets, Search, StoredEvent, Timestamp, ValuePattern,
+    Condition, DamagedEvent, EventField, Facet, Facets, Search, StoredEvent, Timestamp, ValuePattern,
     ViewerTier, Violations, canonical, words,
 };
 use serde_json::{Map, Value, json};

@@ -2,7 +2,7 @@
 
 use crate::event::Category;
 use crate::words;
-use crate::{ActionGlob, EventField, EventPart, Facet, Facets, SearchedText};
+use crate::{ActionGlob, EventField, EventPart, Facet, Facets};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::str::{FromStr, Split};
@@ -305,6 +305,7 @@ fn remove(value: &mut Value, steps: &[&str]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SearchedText;
     use serde_json::json;
 
     fn tier(hidden: &[&str]) -> ViewerTier {

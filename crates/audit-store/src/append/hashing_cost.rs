@@ -54,6 +54,7 @@ fn destination() -> Destination {
         environment: Environment::Live,
         configuration_version: ConfigurationVersion(1),
         daily_events_max: None,
+        is_archived: false,
         webhook_ids: Arc::new([]),
     }
 }
