@@ -96,7 +96,7 @@ class Runner {
       baseUrl: this.baseUrl,
       ...(Object.assign({}, ...translated) as Partial<AuditClientOptions>),
       ...(mode === "stream" ? { stream: claimToken === undefined ? true : { claimToken: claimToken as string } } : {}),
-      ...(spool === false ? {} : { spool: await openSpool(typeof spool === "string" ? spool : this.#directory) }),
+      ...((spool ?? false) === false ? {} : { spool: await openSpool(typeof spool === "string" ? spool : this.#directory) }),
       onStored: (_, id) => this.outcome.stored.push(id),
       onFailed: (_, error) => this.#error(error),
     });
