@@ -2,7 +2,7 @@
 """The scripted server of the conformance kit. Python 3.9 or later and nothing else.
 
     python3 server.py --list          prints all cases, a JSON array
-    python3 server.py --offers        prints what cases may need and this machine has for each client, a JSON array
+    python3 server.py --offers        prints the needs of cases that depend on this machine and that it has, a JSON array
     python3 server.py --case NAME     serves one case on a free port of 127.0.0.1
 
 The second form prints one line of JSON, `{"base_url": …, "case": …}`, serves the case and ends after the response to
@@ -168,7 +168,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The scripted server of the conformance kit for clients.")
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--list", action="store_true", help="print all cases as a JSON array")
-    action.add_argument("--offers", action="store_true", help="print what this machine has of what cases need, as a JSON array")
+    action.add_argument("--offers", action="store_true", help="print the needs of cases that depend on this machine and that it has")
     action.add_argument("--case", metavar="NAME", help="serve this case")
     arguments = parser.parse_args()
     cases = {case["name"]: case for case in load()}
