@@ -53,6 +53,7 @@ words_of! {
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct ProjectsQuery {
     /// `false`: those that are not archived, `true`: those that are, `all`: both. By default `false`.
+    #[schemars(example = &"all")]
     archived: Option<Word<ProjectListing>>,
 }
 
