@@ -171,6 +171,7 @@ impl Engine {
     }
 
     /// Finds the field rules that cover the value at `location`, and returns the behaviour that applies to it.
+    #[inline]
     pub(crate) fn look_up(
         &self,
         location: &Location<'_>,
@@ -193,6 +194,12 @@ impl Engine {
     /// Whether a number behind this key is scanned, however small it is.
     pub(crate) fn names_number(&self, key: &str) -> bool {
         self.builtins.names_number(key)
+    }
+
+    /// Whether a text may be the name of a secret. A quick check of its last letters.
+    #[inline]
+    pub(crate) fn may_name_secret(&self, text: &str) -> bool {
+        self.builtins.may_name_secret(text)
     }
 
     /// Whether a text is the name of a secret.

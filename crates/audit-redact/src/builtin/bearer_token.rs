@@ -22,13 +22,16 @@ const AUTH_KEYWORDS: &Keywords = &Keywords::new(&[substring("auth")]);
 const KEYS: &[&str] = &["bearer", "bearer_token", "bearer-token", "bearertoken"];
 
 /// Whether the value of this key is a token.
+#[inline]
 pub(super) fn is_named_by(key: &str) -> bool {
-    KEYS.iter().any(|name| {
-        key.len()
-            .checked_sub(name.len())
-            .and_then(|at| key.get(at..))
-            .is_some_and(|end| end.eq_ignore_ascii_case(name))
-    })
+    // The last letters of `bearer` and `token` decide nearly always.
+    matches!(key.as_bytes(), [.., b'r' | b'R' | b'n' | b'N'])
+        && KEYS.iter().any(|name| {
+            key.len()
+                .checked_sub(name.len())
+                .and_then(|at| key.get(at..))
+                .is_some_and(|end| end.eq_ignore_ascii_case(name))
+        })
 }
 
 pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {

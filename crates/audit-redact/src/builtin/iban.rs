@@ -1,10 +1,10 @@
 //! International bank account numbers (ISO 13616): a country, two check digits, and the account, with the check of
 //! ISO 7064.
 
+use crate::scan::digits::each_run;
 use crate::scan::edge::{blocked_after, blocked_before};
 use crate::scan::exclusion::{IBAN_CHARS_MAX, iban_checks};
 use crate::scan::{Span, Subject};
-use crate::work;
 
 /// The countries and the lengths of their numbers (IBAN registry, SWIFT).
 const LENGTHS: &[([u8; 2], usize)] = &[
@@ -112,34 +112,41 @@ const CLASSES: [u8; 256] = {
     }
     classes
 };
+/// By byte: whether it is a letter, a digit or a space.
+const BELONGS: [bool; 256] = {
+    let mut belongs = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        belongs[byte] = CLASSES[byte] != 0 || byte == b' ' as usize;
+        byte += 1;
+    }
+    belongs
+};
 /// Two letters and two digits.
 const HEAD_CLASSES: u8 = 0b01_01_10_10;
 /// Characters in a printed group.
 const GROUP_CHARS: usize = 4;
 
 pub(super) fn find(subject: Subject<'_>, mut hit: impl FnMut(Span)) {
-    let text = subject.text;
-    let bytes = text.as_bytes();
-    if bytes.len() < IBAN_CHARS_MIN {
-        return;
-    }
-    work::bytes_read(bytes.len());
-    let mut free = 0;
-    let mut classes = 0_u8;
-    for (last, byte) in bytes.iter().enumerate() {
-        classes = classes << 2 | CLASSES[usize::from(*byte)];
-        if classes != HEAD_CLASSES {
-            continue;
+    let bytes = subject.bytes();
+    each_run::<IBAN_CHARS_MIN>(bytes, &BELONGS, |run| {
+        let mut free = run.start;
+        let mut classes = 0_u8;
+        for last in run.start..run.end {
+            classes = classes << 2 | CLASSES[usize::from(bytes[last])];
+            if classes != HEAD_CLASSES {
+                continue;
+            }
+            let at = last + 1 - GROUP_CHARS;
+            if at >= free
+                && !blocked_before(subject.text, at)
+                && let Some(end) = end_at(subject.text, at)
+            {
+                hit(Span::new(at, end));
+                free = end;
+            }
         }
-        let at = last + 1 - GROUP_CHARS;
-        if at >= free
-            && !blocked_before(text, at)
-            && let Some(end) = end_at(text, at)
-        {
-            hit(Span::new(at, end));
-            free = end;
-        }
-    }
+    });
 }
 
 /// The end of the valid number that begins at `start`.

@@ -161,8 +161,9 @@ impl Builtin {
             Builtin::BearerToken => Hints::BEARER,
             Builtin::AwsKey => Hints::AWS_PREFIX.union(Hints::BASE64_RUN),
             Builtin::Ipv4 | Builtin::UkNino | Builtin::InPan => Hints::FEW_DIGITS,
-            Builtin::Secret => Hints::ASSIGNMENT.union(Hints::SECRET_PREFIX).union(Hints::AT),
-            Builtin::Iban | Builtin::BrCpf | Builtin::InAadhaar => Hints::DIGITS,
+            Builtin::Secret => secret::HINTS,
+            Builtin::Iban => Hints::IBAN,
+            Builtin::BrCpf | Builtin::InAadhaar => Hints::DIGITS,
             Builtin::Ipv6 => Hints::ANY,
         }
     }
@@ -214,6 +215,12 @@ impl Enabled {
     /// Whether a text is the name of a secret.
     pub(crate) fn names_secret(&self, text: &str) -> bool {
         self.rules[Builtin::Secret.index()].is_some() && secret::is_name(text)
+    }
+
+    /// Whether a text may be the name of a secret. A quick check of its last letters.
+    #[inline]
+    pub(crate) fn may_name_secret(&self, text: &str) -> bool {
+        self.rules[Builtin::Secret.index()].is_some() && secret::may_be_named_by(text)
     }
 
     /// Collects the hits of all enabled rules.

@@ -295,6 +295,7 @@ fn behind_keyword(subject: &Subject<'_>, start: usize, lead: &Lead) -> Option<Sp
 /// Whether the number is the value of a key that ends with `mobile`: that of the whole string, or one in the text.
 fn is_mobile_value(subject: &Subject<'_>, start: usize, number: &Number) -> bool {
     const MOBILE_DIGITS_MIN: usize = 10;
+    const MOBILE: &[u8] = b"mobile";
     if subject.integer || number.digits < MOBILE_DIGITS_MIN {
         return false;
     }
@@ -306,11 +307,12 @@ fn is_mobile_value(subject: &Subject<'_>, start: usize, number: &Number) -> bool
         _ if is_assigned => key,
         _ => return false,
     };
-    let reach = key.len().saturating_sub("mobile".len() + 1);
-    words_from_end(&key.as_bytes()[reach..])
-        .next()
-        .is_some_and(|word| word.eq_ignore_ascii_case(b"mobile"))
-        && key.as_bytes().last().is_some_and(u8::is_ascii_alphabetic)
+    let key = &key.as_bytes()[key.len().saturating_sub(MOBILE.len() + 1)..];
+    key.len() >= MOBILE.len()
+        && key[key.len() - MOBILE.len()..].eq_ignore_ascii_case(MOBILE)
+        && words_from_end(key)
+            .next()
+            .is_some_and(|word| word.len() == MOBILE.len())
 }
 
 /// Groups of digits, separated by the punctuation of phone numbers.

@@ -7,7 +7,7 @@ mod name;
 mod value;
 mod vendor;
 
-use crate::scan::prefilter::Hints;
+use crate::scan::prefilter::{self, Hints};
 use crate::scan::{Span, Subject};
 use name::Name;
 use value::Place;
@@ -15,15 +15,25 @@ use value::Place;
 /// Fewest digits of a number that is a secret.
 const NUMBER_DIGITS_MIN: usize = 3;
 
+/// A text needs one of these to contain a secret, unless its key names it.
+pub(super) const HINTS: Hints = Hints::ASSIGNMENT
+    .union(Hints::AT)
+    .union(Hints::BASIC)
+    .union(Hints::VENDOR_PREFIX)
+    .union(Hints::PEM);
+
 /// Whether the value of this key may be a secret. A quick check of the key's last letters.
 #[inline]
-pub(super) fn may_be_named_by(key: &str) -> bool {
-    name::may_end_secret(key.as_bytes())
+pub(crate) fn may_be_named_by(key: &str) -> bool {
+    prefilter::may_end_name(key.as_bytes()) && name::may_end_secret(key.as_bytes())
 }
 
 /// Whether an integer of any size behind this key is a secret.
 pub(super) fn names_number(key: &str) -> bool {
-    matches!(Name::of(key), Some(Name::Password | Name::Code))
+    matches!(
+        Name::of(key),
+        Some(Name::Password | Name::PasswordChange | Name::Code)
+    )
 }
 
 /// Whether a text is the name of a secret, as in `{"name": "password", "value": "…"}`.
@@ -36,7 +46,12 @@ pub(super) fn find(hints: Hints, subject: Subject<'_>, mut hit: impl FnMut(Span)
     if let Some(name) = Name::of(subject.key) {
         let whole = Span::new(0, text.len());
         if subject.integer {
-            if text.len() >= NUMBER_DIGITS_MIN && matches!(name, Name::Password | Name::Code) {
+            let is_secret = match name {
+                Name::Password | Name::Code => text.len() >= NUMBER_DIGITS_MIN,
+                Name::PasswordChange => text.len() >= NUMBER_DIGITS_MIN && !value::is_unix_time(text),
+                _ => false,
+            };
+            if is_secret {
                 hit(whole);
             }
             return;
@@ -51,9 +66,13 @@ pub(super) fn find(hints: Hints, subject: Subject<'_>, mut hit: impl FnMut(Span)
     if hints.intersects(Hints::AT) {
         credentials::find_in_urls(text, &mut hit);
     }
-    if hints.intersects(Hints::SECRET_PREFIX) {
+    if hints.intersects(Hints::BASIC) {
         credentials::find_basic(text, &mut hit);
+    }
+    if hints.intersects(Hints::VENDOR_PREFIX) {
         vendor::find(text, &mut hit);
+    }
+    if hints.intersects(Hints::PEM) {
         vendor::find_private_keys(text, &mut hit);
     }
 }

@@ -12,20 +12,31 @@ pub(crate) const CONTEXT_CHARS: usize = 40;
 /// The keywords of one rule.
 pub(crate) struct Keywords {
     keywords: &'static [Keyword],
-    /// By first letter: the set of second characters, one bit each.
-    first_pairs: [u32; 26],
+    /// By first letter, in any case: the set of second characters, one bit each.
+    first_pairs: [u32; 256],
+    /// By second character: the set of third characters.
+    second_pairs: [u32; 256],
     chars_max: usize,
 }
 
 impl Keywords {
     /// Takes lower-case keywords of at least two characters that begin with a letter.
     pub(crate) const fn new(keywords: &'static [Keyword]) -> Keywords {
-        let mut first_pairs = [0; 26];
+        let mut first_pairs = [0; 256];
+        let mut second_pairs = [0; 256];
         let mut chars_max = 0;
         let mut at = 0;
         while at < keywords.len() {
             let text = keywords[at].text.as_bytes();
-            first_pairs[(text[0] - b'a') as usize] |= second_bit(text[1]);
+            first_pairs[text[0] as usize] |= second_bit(text[1]);
+            first_pairs[text[0].to_ascii_uppercase() as usize] |= second_bit(text[1]);
+            let thirds = if text.len() > 2 {
+                second_bit(text[2])
+            } else {
+                u32::MAX
+            };
+            second_pairs[text[1] as usize] |= thirds;
+            second_pairs[text[1].to_ascii_uppercase() as usize] |= thirds;
             if text.len() > chars_max {
                 chars_max = text.len();
             }
@@ -34,6 +45,7 @@ impl Keywords {
         Keywords {
             keywords,
             first_pairs,
+            second_pairs,
             chars_max,
         }
     }
@@ -60,8 +72,9 @@ impl Keywords {
     }
 }
 
+/// The same bit for a letter in both cases.
 const fn second_bit(byte: u8) -> u32 {
-    1 << ((byte | 0x20) & 31)
+    1 << (byte & 31)
 }
 
 /// The characters before a match in `<key>: <value>`, one byte per character.
@@ -115,15 +128,18 @@ impl Window {
     fn find(&self, keywords: &Keywords, from: usize) -> Option<(usize, usize)> {
         let from = from.max(self.start);
         for (offset, pair) in self.bytes[from..].windows(2).enumerate() {
-            let first = usize::from((pair[0] | 0x20).wrapping_sub(b'a'));
-            if keywords
-                .first_pairs
-                .get(first)
-                .is_none_or(|seconds| seconds & second_bit(pair[1]) == 0)
-            {
+            if keywords.first_pairs[usize::from(pair[0])] & second_bit(pair[1]) == 0 {
                 continue;
             }
             let at = from + offset;
+            let thirds = keywords.second_pairs[usize::from(pair[1])];
+            if self
+                .bytes
+                .get(at + 2)
+                .is_some_and(|third| thirds & second_bit(*third) == 0)
+            {
+                continue;
+            }
             let mut candidates = keywords.keywords.iter();
             if let Some(keyword) = candidates.find(|keyword| self.matches_at(at, keyword)) {
                 return Some((at, keyword.text.len()));

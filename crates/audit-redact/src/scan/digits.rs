@@ -78,21 +78,28 @@ const BELONGS: [bool; 256] = {
 
 /// Calls `visit` with the start of every group of digits in a stretch. A stretch has at least `DIGITS_MIN` digits
 /// with only punctuation between them. Times, versions and addresses have fewer, so most texts have none.
-///
-/// A stretch has at least `DIGITS_MIN` bytes, so the search advances in strides of that length.
 pub(crate) fn each_group<const DIGITS_MIN: usize>(text: &str, mut visit: impl FnMut(usize)) {
-    work::bytes_read(text.len());
     let bytes = text.as_bytes();
-    let belongs = |byte: &u8| BELONGS[usize::from(*byte)];
+    each_run::<DIGITS_MIN>(bytes, &BELONGS, |run| {
+        each_stretch::<DIGITS_MIN>(bytes, run.start, run.end, &mut visit);
+    });
+}
+
+/// Calls `visit` with each run of at least `BYTES_MIN` bytes that belong to a set. The search advances in strides of that
+/// length.
+#[inline(always)]
+pub(crate) fn each_run<const BYTES_MIN: usize>(bytes: &[u8], set: &[bool; 256], mut visit: impl FnMut(Span)) {
+    work::bytes_read(bytes.len());
+    let belongs = |byte: &u8| set[usize::from(*byte)];
     let mut at = 0;
-    while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk::<DIGITS_MIN>()) {
+    while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BYTES_MIN>()) {
         if let Some(gap) = window.iter().rposition(|byte| !belongs(byte)) {
             at += gap + 1;
             continue;
         }
-        let behind = &bytes[at + DIGITS_MIN..];
-        let end = at + DIGITS_MIN + behind.iter().take_while(|byte| belongs(byte)).count();
-        each_stretch::<DIGITS_MIN>(bytes, at, end, &mut visit);
+        let behind = &bytes[at + BYTES_MIN..];
+        let end = at + BYTES_MIN + behind.iter().take_while(|byte| belongs(byte)).count();
+        visit(Span::new(at, end));
         at = end + 1;
     }
 }
@@ -137,9 +144,10 @@ pub(crate) fn each_digit_group(text: &str, mut visit: impl FnMut(usize)) {
 /// matches in it.
 fn is_address(stretch: &[u8]) -> bool {
     const ADDRESS_BYTES_MAX: usize = 15;
+    let mut parts = stretch.split(|byte| *byte == b'.');
     stretch.len() <= ADDRESS_BYTES_MAX
-        && stretch.split(|byte| *byte == b'.').count() == 4
-        && stretch.split(|byte| *byte == b'.').all(is_octet)
+        && (0..4).all(|_| parts.next().is_some_and(is_octet))
+        && parts.next().is_none()
 }
 
 fn each_group_of(bytes: &[u8], start: usize, end: usize, visit: &mut impl FnMut(usize)) {

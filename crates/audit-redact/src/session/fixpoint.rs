@@ -15,6 +15,7 @@ const PASSES_MAX: usize = 4;
 
 impl Session<'_> {
     /// The redacted form of the string at `location`, or `None` if it does not change.
+    #[inline]
     pub(super) fn string(&mut self, location: &Location<'_>, key: &str, text: &str) -> Option<String> {
         let Some(behavior) = self.field_behavior(location) else {
             return self.redact_to_fixpoint(key, text);
@@ -72,6 +73,7 @@ impl Session<'_> {
     }
 
     /// Collects the hits on a text, except those on output of an earlier redaction.
+    #[inline]
     fn scan(&mut self, key: &str, text: &str) -> bool {
         self.hits.clear();
         self.engine.scan(
@@ -90,6 +92,7 @@ impl Session<'_> {
     }
 
     /// The behaviour of the field rules that cover the value at `location`, which [`Self::mark_field_rules`] then marks.
+    #[inline]
     pub(super) fn field_behavior(&mut self, location: &Location<'_>) -> Option<Behavior> {
         self.engine.look_up(location, &mut self.lookup, &mut self.fuel)
     }

@@ -45,12 +45,17 @@ pub(super) struct SecretName(Option<Tail>);
 impl SecretName {
     pub(super) fn of(map: &Map<String, Value>, engine: &Engine) -> SecretName {
         let name = map.iter().find_map(|(key, value)| match value {
-            Value::String(text) if engine.names_secret(text) && is_one_of(key, NAMES) => {
-                Some(Tail::new(text))
+            Value::String(text)
+                if engine.may_name_secret(text) && is_one_of(key, NAMES) && engine.names_secret(text) =>
+            {
+                Some(text)
             }
             _ => None,
         });
-        SecretName(name)
+        match name {
+            Some(text) => SecretName(Some(Tail::new(text))),
+            None => SecretName(None),
+        }
     }
 
     /// The key in whose context the value of the member `key` is scanned.

@@ -22,6 +22,11 @@ pub(crate) fn independent_samples() -> Vec<Sample> {
     include_str!("../independent.jsonl").lines().map(sample).collect()
 }
 
+/// Labelled strings modelled on public bug reports about redaction and secret scanners.
+pub(crate) fn reported_samples() -> Vec<Sample> {
+    include_str!("../reported.jsonl").lines().map(sample).collect()
+}
+
 fn sample(line: &str) -> Sample {
     let value: Value = serde_json::from_str(line).unwrap();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -198,6 +198,57 @@ fn a_secret_is_found_by_the_name_in_its_pair() {
 }
 
 #[test]
+fn a_secret_is_found_by_the_plural_of_its_name() {
+    assert_redacted(&[
+        "passwords: ⟦hunter2⟧, ⟦s3cr3t#4⟧, thanks",
+        "tokens=⟦a8f5f167f44f4964⟧",
+        "tokens=⟦a8f5f167f44f4964⟧,⟦b9f5f167f44f4965⟧&n=2",
+        "secrets: ⟦kJ8sd77ahsd2⟧; restart",
+        "api_keys = ⟦a8f5f167f44f4964⟧",
+        "pwds=⟦hunter2⟧",
+        "passphrases: '⟦correct horse⟧'",
+        "recovery codes: ⟦48213975⟧, ⟦91734602⟧",
+        "password1=⟦hunter2⟧&password2=⟦hunter2⟧",
+        "new_password: ⟦hunter2⟧",
+        "password_new=⟦hunter2⟧",
+        "password_again=⟦hunter2⟧",
+        "password: ⟦hunter2⟧, 10.0.0.1",
+        "if (password == '⟦Winter2026!⟧') return;",
+    ]);
+    let hidden = "[REDACTED]";
+    assert_eq!(
+        redacted(
+            &json!({"passcodes": ["first-one"], "cookies": "sid=s3A9kQ2mVb3LtR8w", "passphrases": ["a b c"]})
+        ),
+        json!({"passcodes": [hidden], "cookies": hidden, "passphrases": [hidden]})
+    );
+    assert_unchanged(&[
+        json!({"pins": 1250, "codes": "404, 502", "tokens": "4096", "cookies": "accepted"}),
+        json!("tokens: 4096, 8192"),
+        json!("passwords: 3 expired, 2 weak"),
+        json!("codes: 404, 502"),
+    ]);
+}
+
+#[test]
+fn a_time_behind_the_name_of_a_password_is_no_secret() {
+    assert_unchanged(&[
+        json!({"reset_password": "2024-05-01T08:30:00Z", "change_password": 1755302400}),
+        json!({"resetPassword": "2024-05-01", "updatedPassword": "1755302400"}),
+        json!({"password_changed_at": 1755302400, "token_expires": 1755302400, "passwordChanged": "2024-05-01"}),
+        json!({"last_password_change": "2024-05-01 08:30:00", "password_expires": "2024-05-01"}),
+        json!({"password": "2024-05-01T08:30:00Z"}),
+        json!("reset_password: 2024-05-01T08:30:00Z"),
+        json!("reset_password=1755302400"),
+        json!("password_changed_at=2024-05-01T08:30:00Z"),
+        json!("token_expires: 1755302400, secret_rotated_at: 2024-05-01"),
+        json!("last_password_change: 2024-05-01 08:30"),
+        json!("tokens_revoked_at=1755302400"),
+    ]);
+    assert_redacted(&["reset password: ⟦Temp-1234⟧", "password=⟦1234567890⟧"]);
+}
+
+#[test]
 fn what_is_only_about_a_secret_is_left_alone() {
     assert_unchanged(&[
         json!({"token_count": 12, "tokens": 4096, "max_tokens": "4096", "total_tokens": 123}),

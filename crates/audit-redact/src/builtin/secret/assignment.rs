@@ -1,7 +1,7 @@
 //! Names and values in a text: `password=…`, `"api_key": "…"`, `--token …`, `the password is …`.
 
 use super::name::{Name, may_end_secret};
-use super::value::{Place, secret_in};
+use super::value::{Place, secret_in, stands_out};
 use crate::scan::Span;
 use crate::scan::edge::percent_escape_at;
 use crate::work;
@@ -41,7 +41,11 @@ pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
         let (span, place, rest) = value_at(text, value_start, place);
         if let Some(secret) = secret_in(name, text, span, place) {
             hit(secret);
-            at = rest;
+            at = if ends_plural(&bytes[..separator]) {
+                find_further(text, name, place, rest, hit)
+            } else {
+                rest
+            };
         } else if span.len() >= SKIPPED_BYTES_MIN {
             at = rest;
         }
@@ -49,14 +53,50 @@ pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
     }
 }
 
+/// Whether the name before a separator is a plural, as `tokens` is and `pass` is not.
+fn ends_plural(before: &[u8]) -> bool {
+    const GAP_BYTES_MAX: usize = 4;
+    let name = before
+        .iter()
+        .rev()
+        .take(GAP_BYTES_MAX)
+        .position(u8::is_ascii_alphabetic)
+        .map_or(before, |gap| &before[..before.len() - gap]);
+    matches!(name, [.., before, b's' | b'S'] if !before.eq_ignore_ascii_case(&b's'))
+}
+
+/// Finds the secrets behind a comma and the first one: `passwords: one, two`. Returns the offset behind them.
+fn find_further(text: &str, name: Name, place: Place, from: usize, hit: &mut impl FnMut(Span)) -> usize {
+    let mut at = from;
+    while text.as_bytes().get(at) == Some(&b',') {
+        let (span, place, rest) = value_at(text, at + 1, place);
+        // A word, or the name of the next value, is no secret.
+        let next = &text[span.start..span.end];
+        if next.contains(['=', ':']) || !stands_out(next) {
+            break;
+        }
+        let Some(secret) = secret_in(name, text, span, place) else {
+            break;
+        };
+        hit(secret);
+        at = rest;
+    }
+    at
+}
+
 /// The name before a separator, the start of the value behind it, and the place of the value.
 fn assignment_at(text: &str, separator: usize) -> Option<(Name, usize, Place)> {
     let bytes = text.as_bytes();
     let (end, start, place) = match bytes[separator] {
         b'=' => {
-            // `:=`, `==` and `=>`
+            // `:=`, `=>` and `== 'value'`
             let end = separator - usize::from(separator > 0 && bytes[separator - 1] == b':');
-            let start = separator + 1 + usize::from(bytes.get(separator + 1) == Some(&b'>'));
+            let is_compared = matches!(
+                &bytes[separator + 1..],
+                [b'=', b'"' | b'\'', ..] | [b'=', b' ', b'"' | b'\'', ..]
+            );
+            let is_arrow = bytes.get(separator + 1) == Some(&b'>');
+            let start = separator + 1 + usize::from(is_arrow || is_compared);
             (end, start, Place::Assigned)
         }
         b':' if bytes.get(separator + 1) == Some(&b'=') => return None,
@@ -102,7 +142,9 @@ fn spoken_at(text: &str, space: usize) -> Option<(Name, usize, Place)> {
     }
     let verb = verb?;
     match Name::of(name)? {
-        kind @ (Name::Password | Name::Code | Name::Token) => Some((kind, space + verb.len(), Place::Prose)),
+        kind @ (Name::Password | Name::PasswordChange | Name::Code | Name::Token) => {
+            Some((kind, space + verb.len(), Place::Prose))
+        }
         _ => None,
     }
 }

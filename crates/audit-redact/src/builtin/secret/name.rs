@@ -1,11 +1,14 @@
 //! The names of secrets.
 
 use crate::scan::name::words_from_end;
+use crate::scan::prefilter::may_end_name;
 
 /// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
     Password,
+    /// A password that is changed, as in `reset_password`. Its value may be the time.
+    PasswordChange,
     PasswordHash,
     Secret,
     /// A token, key or credential. Its value must look random: the same names are those of settings.
@@ -22,7 +25,6 @@ pub(super) const NAME_BYTES_MAX: usize = 48;
 
 const PASSWORDS: &[&str] = &[
     "password",
-    "passwords",
     "passwd",
     "passphrase",
     "passcode",
@@ -98,7 +100,6 @@ const JOINED_KEYS: &[&str] = &[
     "masterkey",
     "accountkey",
     "sharedkey",
-    "apikeys",
 ];
 /// Words before `token` that make it a cursor, an idempotency key, a unit of text, or a digest.
 const TOKEN_OTHERS: &[&str] = &[
@@ -141,6 +142,20 @@ const TOKEN_OTHERS: &[&str] = &[
     "lock",
     "fencing",
     "task",
+    // `publicKeyToken` of a .NET assembly
+    "key",
+];
+/// Words before a password that change it.
+const CHANGES: &[&str] = &[
+    "reset",
+    "change",
+    "changed",
+    "update",
+    "updated",
+    "rotate",
+    "rotated",
+    "forgot",
+    "forgotten",
 ];
 /// Words before `code`.
 const CODE_QUALIFIERS: &[&str] = &[
@@ -192,7 +207,8 @@ const MODIFIERS: &[&str] = &[
     "before",
     "after",
     "from",
-    "to",
+    // `SECRET_KEY_BASE`
+    "base",
 ];
 const MODIFIERS_MAX: usize = 2;
 
@@ -210,20 +226,24 @@ pub(super) fn may_end_secret(name: &[u8]) -> bool {
     let before = |at: usize| name.len().checked_sub(at).map_or(0, |at| name[at] | 0x20);
     match &end {
         // password, passwort, kennwort, passwd, pwd, pass, passphrase
-        b"ord" | b"ort" | b"swd" | b"pwd" | b"ass" | b"ase" | b"rds" | b"psw" | b"mdp"
-        // contrasena, senha, haslo, heslo, parola, motdepasse
-        | b"ena" | b"nha" | b"slo" | b"ola" | b"sse"
+        b"ord" | b"ort" | b"swd" | b"pwd" | b"ass" | b"ase" | b"rds" | b"psw" | b"mdp" | b"wds"
+        // contrasena, senha, haslo, heslo, parola, motdepasse, şifre
+        | b"fre" | b"ena" | b"nha" | b"slo" | b"ola" | b"sse"
         // secret, token, key, credential, cookie, and their plurals
         | b"ret" | b"ken" | b"key" | b"ial" | b"kie" | b"ets" | b"ens" | b"eys" | b"als"
         // pin, otp, cvv, cvc, csc
         | b"pin" | b"otp" | b"cvv" | b"cvc" | b"csc"
         // modifiers
         | b"lue" | b"raw" | b"new" | b"old" | b"irm" | b"med" | b"eat" | b"pem" | b"ash" | b"rom" => true,
-        // code, current, string, text, plain, digest, after, before, previous
+        // code, current, string, text, plain, again, digest, after, before, previous
         b"ode" => before(4) == b'c',
+        // passphrases, codes, cookies
+        b"ses" => before(4) == b'a',
+        b"des" => before(4) == b'o',
+        b"ies" => before(4) == b'k',
         b"ent" | b"ing" => before(4) == b'r',
         b"ext" => before(4) == b't',
-        b"ain" => before(4) == b'l',
+        b"ain" => matches!(before(4), b'l' | b'g'),
         b"est" => before(4) == b'g',
         b"ter" | b"ore" => before(4) == b'f',
         b"ous" => before(4) == b'i',
@@ -234,8 +254,9 @@ pub(super) fn may_end_secret(name: &[u8]) -> bool {
 }
 
 impl Name {
+    #[inline]
     pub(super) fn of(name: &str) -> Option<Name> {
-        if !may_end_secret(name.as_bytes()) {
+        if !may_end_name(name.as_bytes()) || !may_end_secret(name.as_bytes()) {
             return None;
         }
         if FOREIGN_PASSWORDS.iter().any(|known| name.ends_with(known)) {
@@ -262,16 +283,21 @@ impl Name {
         }
         let kind = Name::of_noun(noun, qualifier)?;
         match (kind, is_hash || is_one_of(qualifier, &["hashed", "encrypted"])) {
-            (Name::Password, true) => Some(Name::PasswordHash),
+            (Name::Password | Name::PasswordChange, true) => Some(Name::PasswordHash),
             (_, true) => None,
             (kind, false) => Some(kind),
         }
     }
 
     fn of_noun(noun: &[u8], qualifier: &[u8]) -> Option<Name> {
+        let noun = singular(noun);
         let is = |words: &[&str]| is_one_of(noun, words);
         if is(PASSWORDS) || ends_with(noun, "password") || ends_with(noun, "passwd") {
-            return Some(Name::Password);
+            return Some(if is_one_of(qualifier, CHANGES) {
+                Name::PasswordChange
+            } else {
+                Name::Password
+            });
         }
         if (is(&["pass"]) && is_one_of(qualifier, PASS_QUALIFIERS))
             || (is(&["word", "phrase"]) && is_one_of(qualifier, &["pass"]))
@@ -279,16 +305,16 @@ impl Name {
         {
             return Some(Name::Password);
         }
-        if is(&["secrets"]) || ends_with(noun, "secret") {
+        if ends_with(noun, "secret") {
             return Some(Name::Secret);
         }
-        if is(&["tokens"]) || ends_with(noun, "token") {
+        if ends_with(noun, "token") {
             return (!is_one_of(qualifier, TOKEN_OTHERS)).then_some(Name::Token);
         }
-        if is(&["key", "keys"]) {
+        if is(&["key"]) {
             return is_one_of(qualifier, KEY_QUALIFIERS).then_some(Name::Token);
         }
-        if is(JOINED_KEYS) || is(&["credential", "credentials"]) {
+        if is(JOINED_KEYS) || is(&["credential"]) {
             return Some(Name::Token);
         }
         if is(&["pin"]) && is_one_of(qualifier, PIN_OTHERS) {
@@ -307,6 +333,16 @@ impl Name {
     }
 }
 
+/// A noun without the `s` of its plural. `pins` are more often pinned things than codes.
+fn singular(noun: &[u8]) -> &[u8] {
+    match noun {
+        [.., b's' | b'S', b's' | b'S'] => noun,
+        _ if noun.eq_ignore_ascii_case(b"pins") => noun,
+        [singular @ .., b's' | b'S'] => singular,
+        _ => noun,
+    }
+}
+
 fn is_one_of(word: &[u8], words: &[&str]) -> bool {
     words
         .iter()
@@ -321,7 +357,8 @@ fn ends_with(word: &[u8], end: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Name;
+    use super::*;
+    use crate::scan::prefilter::{Hints, hints};
 
     #[test]
     fn a_name_is_that_of_a_secret_by_its_last_words() {
@@ -329,6 +366,14 @@ mod tests {
             ("password", Some(Name::Password)),
             ("newPassword", Some(Name::Password)),
             ("DB_PASSWORD", Some(Name::Password)),
+            ("passphrases", Some(Name::Password)),
+            ("pwds", Some(Name::Password)),
+            ("reset_password", Some(Name::PasswordChange)),
+            ("session cookies", Some(Name::Cookie)),
+            ("backup_codes", Some(Name::Code)),
+            ("pins", None),
+            ("SECRET_KEY_BASE", Some(Name::Token)),
+            ("publicKeyToken", None),
             ("password_confirmation", Some(Name::Password)),
             ("password1", Some(Name::Password)),
             ("masterUserPassword", Some(Name::Password)),
@@ -380,6 +425,60 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(Name::of(name), kind, "{name}");
+            if kind.is_some() {
+                for separator in ["=", ":", " = ", "\": ", "%3D", "\u{ff1a}", " is "] {
+                    let text = format!("................{name}{separator}x");
+                    assert!(hints(text.as_bytes()).intersects(Hints::ASSIGNMENT), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_prefilter_knows_the_last_letters_of_every_name() {
+        let nouns = [PASSWORDS, FOREIGN_PASSWORDS, JOINED_KEYS, MODIFIERS].concat();
+        let others = [
+            "pass",
+            "secret",
+            "token",
+            "key",
+            "credential",
+            "pin",
+            "otp",
+            "totp",
+            "cvv",
+            "cvc",
+            "csc",
+            "code",
+            "authorization",
+            "cookie",
+            "hash",
+            "digest",
+            "password1",
+            "cvv2",
+        ];
+        for name in nouns.into_iter().chain(others) {
+            assert!(
+                may_end_name(name.as_bytes()) && may_end_secret(name.as_bytes()),
+                "{name}"
+            );
+        }
+        for plural in [
+            "passwords",
+            "pwds",
+            "passphrases",
+            "passcodes",
+            "secrets",
+            "tokens",
+            "keys",
+            "credentials",
+            "codes",
+            "cookies",
+        ] {
+            assert!(
+                may_end_name(plural.as_bytes()) && may_end_secret(plural.as_bytes()),
+                "{plural}"
+            );
         }
     }
 }

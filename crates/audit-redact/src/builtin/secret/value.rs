@@ -120,6 +120,8 @@ const REFERENCES: &[&str] = &[
     "ssm:",
     "[",
     "alias/",
+    "%5b",
+    "%3c",
 ];
 /// Words of messages about a secret: `is too short`, `must be changed`.
 const MESSAGE_WORDS: &[&str] = &[
@@ -162,6 +164,7 @@ pub(super) fn secret_in(name: Name, text: &str, span: Span, place: Place) -> Opt
     }
     let found = match name {
         Name::Password => is_password(value, place),
+        Name::PasswordChange => is_password(value, place) && !is_date(value) && !is_unix_time(value),
         Name::PasswordHash => value.len() >= PASSWORD_HASH_CHARS_MIN && !has_space(value) && has_digit(value),
         Name::Secret => is_named_secret(value, place),
         Name::Token => looks_random(value),
@@ -219,6 +222,7 @@ fn is_password(value: &str, place: Place) -> bool {
     value.len() >= PASSWORD_CHARS_MIN
         && !is_message(value)
         && !is_link(value)
+        && !is_date_and_time(value)
         && (place != Place::Prose || stands_out(value))
 }
 
@@ -287,6 +291,22 @@ fn is_name(value: &str) -> bool {
     named && parts > 1
 }
 
+/// Whether the value is a date with a time, such as `2026-01-01T00:00:00Z`.
+fn is_date_and_time(value: &str) -> bool {
+    is_date(value)
+        && matches!(
+            value.as_bytes(),
+            [_, _, _, _, _, _, _, _, _, _, b'T' | b' ', b'0'..=b'2', ..]
+        )
+}
+
+/// Whether the digits are those of a Unix time in seconds or milliseconds.
+pub(super) fn is_unix_time(value: &str) -> bool {
+    matches!(value.len(), 10 | 13)
+        && value.starts_with('1')
+        && value.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn is_date(value: &str) -> bool {
     let bytes = value.as_bytes();
     bytes.len() >= 10 && bytes[..4].iter().all(u8::is_ascii_digit) && bytes[4] == b'-' && bytes[7] == b'-'
@@ -310,7 +330,7 @@ fn is_message(value: &str) -> bool {
 }
 
 /// Whether the value is no word of prose: it has a digit, punctuation or a change of case.
-fn stands_out(value: &str) -> bool {
+pub(super) fn stands_out(value: &str) -> bool {
     let inner = value.trim_end_matches(['.', ',', '!', '?', ')']);
     inner.len() >= SECRET_CHARS_MIN
         && (has_digit(inner)
