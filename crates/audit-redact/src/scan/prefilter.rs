@@ -64,8 +64,6 @@ const FEW_DIGITS_MIN: usize = 4;
 const DIGITS_MIN: usize = 7;
 const BASE64_RUN_CHARS: usize = 40;
 
-/// Bytes of a form.
-const FORM_BYTES: usize = 3;
 /// Bytes of a text that is short: no key and no token fits into it.
 const SHORT_BYTES_MAX: usize = 17;
 

@@ -1,7 +1,13 @@
 //! The names of secrets.
 
+mod words;
+
 use crate::scan::name::words_from_end;
 use crate::scan::prefilter::may_end_name;
+use words::{
+    CHANGES, CODE_QUALIFIERS, FLAGS, FOREIGN_PASSWORDS, JOINED_KEYS, KEY_QUALIFIERS, MODIFIERS,
+    PASS_QUALIFIERS, PASSWORDS, PIN_OTHERS, TOKEN_OTHERS,
+};
 
 /// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,193 +29,6 @@ pub(super) enum Name {
 /// Longest name. What is before it does not count.
 pub(super) const NAME_BYTES_MAX: usize = 48;
 
-const PASSWORDS: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pwd",
-    "passwort",
-    "kennwort",
-    "senha",
-    "contrasena",
-    "wachtwoord",
-    "losenord",
-    "haslo",
-    "parola",
-    "motdepasse",
-    "mdp",
-    "psw",
-];
-/// Names with letters outside ASCII.
-const FOREIGN_PASSWORDS: &[&str] = &[
-    "contraseña",
-    "Contraseña",
-    "пароль",
-    "Пароль",
-    "密码",
-    "密碼",
-    "パスワード",
-    "비밀번호",
-    "lösenord",
-    "Lösenord",
-    "hasło",
-    "Hasło",
-    "heslo",
-    "şifre",
-    "Şifre",
-    "รหัสผ่าน",
-    "סיסמה",
-    "كلمة المرور",
-    "κωδικός",
-];
-/// Words before `pass`, which alone is rarely a secret.
-const PASS_QUALIFIERS: &[&str] = &[
-    "db", "user", "smtp", "mysql", "redis", "login", "admin", "root", "auth", "proxy", "ftp", "pg",
-    "postgres", "mail", "ldap", "rabbitmq", "mongo",
-];
-/// Words before `key`.
-const KEY_QUALIFIERS: &[&str] = &[
-    "api",
-    "secret",
-    "private",
-    "access",
-    "encryption",
-    "signing",
-    "master",
-    "auth",
-    "shared",
-    "account",
-    "storage",
-    "license",
-    "client",
-    "ssh",
-    "hmac",
-    "app",
-    "admin",
-];
-/// Joined words that end with `key`.
-const JOINED_KEYS: &[&str] = &[
-    "apikey",
-    "secretkey",
-    "privatekey",
-    "accesskey",
-    "authkey",
-    "encryptionkey",
-    "signingkey",
-    "masterkey",
-    "accountkey",
-    "sharedkey",
-];
-/// Words before `token` that make it a cursor, an idempotency key, a unit of text, or a digest.
-const TOKEN_OTHERS: &[&str] = &[
-    "next",
-    "page",
-    "continuation",
-    "client",
-    "request",
-    "idempotency",
-    "sync",
-    "previous",
-    "prev",
-    "start",
-    "resume",
-    "cancellation",
-    "concurrency",
-    "change",
-    "delta",
-    "skip",
-    "stop",
-    "max",
-    "min",
-    "input",
-    "output",
-    "total",
-    "prompt",
-    "completion",
-    "cached",
-    "hashed",
-    "hash",
-    "masked",
-    "redacted",
-    "truncated",
-    "http",
-    "cursor",
-    "pagination",
-    "used",
-    "reasoning",
-    "design",
-    "lock",
-    "fencing",
-    "task",
-    // `publicKeyToken` of a .NET assembly
-    "key",
-];
-/// Words before a password that change it.
-const CHANGES: &[&str] = &[
-    "reset",
-    "change",
-    "changed",
-    "update",
-    "updated",
-    "rotate",
-    "rotated",
-    "forgot",
-    "forgotten",
-];
-/// Words before `code`.
-const CODE_QUALIFIERS: &[&str] = &[
-    "verification",
-    "security",
-    "otp",
-    "mfa",
-    "tfa",
-    "fa",
-    "totp",
-    "pass",
-    "backup",
-    "recovery",
-    "authentication",
-    "auth",
-    "authorization",
-    "login",
-    "access",
-    "reset",
-    "sms",
-    "pairing",
-    "cvv",
-    "oauth",
-];
-/// Words before `pin` that make it a postal code or a contact of hardware.
-const PIN_OTHERS: &[&str] = &["zip", "postal", "area", "gpio", "map", "board", "led"];
-/// Words before a noun that make its value a flag or a limit.
-const FLAGS: &[&str] = &[
-    "has", "is", "needs", "require", "requires", "use", "uses", "allow", "allows", "show", "min", "max",
-];
-/// Words behind a noun that do not change its meaning.
-const MODIFIERS: &[&str] = &[
-    "value",
-    "string",
-    "text",
-    "plain",
-    "plaintext",
-    "raw",
-    "new",
-    "old",
-    "current",
-    "confirm",
-    "confirmation",
-    "confirmed",
-    "previous",
-    "again",
-    "repeat",
-    "pem",
-    "before",
-    "after",
-    "from",
-    // `SECRET_KEY_BASE`
-    "base",
-];
 const MODIFIERS_MAX: usize = 2;
 
 /// Whether the last letters are those of a secret's name. Nearly all other names end here.
