@@ -150,13 +150,14 @@ fn exclusions(field: EventField) -> impl Iterator<Item = &'static str> {
 }
 
 /// The parameters of queries that are no filter by the value of a field.
-const OTHER_PARAMETERS: [&str; 16] = [
+const OTHER_PARAMETERS: [&str; 17] = [
     "after",
     "cursor",
     "end_date",
     "environment",
     "for",
     "format",
+    "id",
     "limit",
     "order",
     "project_id",

@@ -90,11 +90,16 @@ impl<T: Words> JsonSchema for Word<T> {
 
 /// Words that are in two lists, with the names that generators give their constants in one of them: in some languages the
 /// constants of all lists share a name space.
-const AMBIGUOUS: [(&str, &str, &str); 4] = [
+const AMBIGUOUS: [(&str, &str, &str); 9] = [
     ("ActorType", "system", "SYSTEM_ACTOR"),
     ("AlertAction", "acknowledged", "ACKNOWLEDGE"),
     ("AlertAction", "resolved", "RESOLVE"),
     ("KeyScope", "admin", "ADMIN_SCOPE"),
+    ("DistinctField", "actor_id", "DISTINCT_ACTORS"),
+    ("DistinctField", "ip_address", "DISTINCT_ADDRESSES"),
+    ("DistinctField", "session_id", "DISTINCT_SESSIONS"),
+    ("DistinctField", "target_id", "DISTINCT_TARGETS"),
+    ("SearchScope", "email", "EMAIL_SCOPE"),
 ];
 
 /// The name of a word's constant in generated clients.

@@ -20,13 +20,13 @@
 //!   instructions, in this crate and in `sha2`.
 
 mod batch;
-#[cfg(feature = "count")]
+#[cfg(debug_assertions)]
 mod count;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 
 pub use batch::{Batch, Prefix};
-#[cfg(feature = "count")]
+#[cfg(debug_assertions)]
 pub use count::compressions_of;
 
 use sha2::block_api::compress256;
@@ -48,7 +48,7 @@ pub fn digest(pieces: &[&[u8]]) -> Digest {
     for piece in pieces {
         hash.update(piece);
     }
-    #[cfg(feature = "count")]
+    #[cfg(debug_assertions)]
     count::add_message(pieces.iter().map(|piece| piece.len()).sum());
     hash.finalize().into()
 }
@@ -94,7 +94,7 @@ impl Implementation {
     /// Compresses the blocks of each message into its state. Message `n` has the blocks from `starts[n]` to `starts[n + 1]`, the last
     /// one those to the end. An implementation that the processor cannot run is replaced by [`Self::Serial`].
     fn compress(self, states: &mut [State], blocks: &[Block], starts: &[usize]) {
-        #[cfg(feature = "count")]
+        #[cfg(debug_assertions)]
         count::add(blocks.len());
         #[cfg(target_arch = "x86_64")]
         {

@@ -1,7 +1,8 @@
 //! Appending events to ledgers: one commit for many requests, planned before anything is written.
 
 pub(crate) mod alert_groups;
-#[cfg(test)]
+// Compressions are counted in builds with debug assertions.
+#[cfg(all(test, debug_assertions))]
 mod hashing_cost;
 pub(crate) mod idempotency;
 pub(crate) mod inline;

@@ -101,9 +101,12 @@ fn every_fault_of_a_project_is_named(database: DatabaseKind) {
         }
         send(json!({"name": "x", "colour": "red"})).expect_invalid(&["colour"]);
     }
-    for nameless in [json!({}), json!({"name": null})] {
-        let refused = master.post("/projects").json(nameless).send();
-        assert_eq!(refused.expect_invalid(&["name"]).message_on("name"), "Required");
+    for (body, message) in [
+        (json!({}), "Required"),
+        (json!({"name": null}), "Expected string, received null"),
+    ] {
+        let refused = master.post("/projects").json(body).send();
+        assert_eq!(refused.expect_invalid(&["name"]).message_on("name"), message);
     }
 }
 

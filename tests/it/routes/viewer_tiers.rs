@@ -188,7 +188,8 @@ fn no_search_finds_what_is_hidden_wherever_it_looks(database: DatabaseKind) {
         ("target.id", &["firstword", "secondword", "thirdword"]),
         ("targets", &["secondword", "thirdword"]),
         ("targets.*.id", &["secondword", "thirdword"]),
-        ("targets.1", &["secondword"]),
+        // The ids behind the first are searched together.
+        ("targets.1", &["secondword", "thirdword"]),
         ("actor.email", &["emailword"]),
         ("metadata", &["noteword", "secretword"]),
         ("metadata.*.*.ssn", &["secretword"]),

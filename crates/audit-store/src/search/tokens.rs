@@ -457,9 +457,9 @@ mod tests {
         let mut tokens = String::new();
         push_facet_tokens(&mut tokens, 37, &full);
         let version_7 = "a_t49ZiCBTYwuu a_aAs2mo7fTnq7 a_b8G15stPjCS4 a_x8Fqrg-wbasZ a_c3BnVPzOKC1p a_o04HOK49r4Nm \
-            a_q770Z7ksipM9 a_i7XVROpvumAw a_s0OgZCq6Cs41 a_r4aQBwYiqKXb a_p2ORmGklw6bE a_wa a_wb a_nn a_n中太 \
-            a_n太郎 a_n田中 a_n郎 a_mm a_Aactor a_Aid a_JD9LiKEsuwui a_B1 a_Bparty \
-            a_Oid a_Otarget a_K4pVP5KQzUmy a_KA2VJyjEGPcX a_P2 a_Pp a_EDqW4M69u0Dd";
+             a_q770Z7ksipM9 a_i7XVROpvumAw a_s0OgZCq6Cs41 a_r4aQBwYiqKXb a_OB-7jw4ZJ8KC a_O4CzGysRmUCW a_p2ORmGklw6bE \
+             a_wa a_wb a_nn a_n中太 a_n太郎 a_n田中 a_n郎 a_mm a_Aactor a_Aid a_JD9LiKEsuwui a_B1 a_Bparty \
+             a_Uid a_Utarget a_P2 a_Pp a_EDqW4M69u0Dd";
         assert_eq!((VERSION, tokens.as_str()), (7, version_7));
     }
 
