@@ -29,6 +29,7 @@ FEED_FILTERS: Dict[str, Any] = {
     "outcome": "denied",
 }
 FEED_FILTERS.update({f"not_{name}": [value, "other"] for name, value in FEED_FILTERS.items()})
+FEED_FILTERS.update({"metadata": {"order.id": ["1001", "1002"]}, "not_metadata": {"plan": "free"}})
 FILTERS: Dict[str, Any] = {
     **FEED_FILTERS,
     "start_date": "2026-01-01",
@@ -81,7 +82,7 @@ def use_keys(client: Client) -> None:
     client.projects.list(archived="all")
     client.projects.get("id")
     client.projects.create("n")
-    client.projects.update("id", name="n", archived=True)
+    client.projects.update("id", name="n", archived=True, metadata_filter_paths=["metadata.plan"])
     assert len(list(client.projects.tenants(limit=10))) > 1
     client.keys.list()
     client.keys.get("id")

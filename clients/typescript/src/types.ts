@@ -46,12 +46,14 @@ export type AuditEvent = Omit<VisibleEvent, "action" | "actor" | "category" | "c
 /** A page of events; `VisibleEvent` for a viewer token. */
 export type EventPage<Event extends VisibleEvent = AuditEvent> = WithEvents<ResponseOf<"list_events">, Event>;
 type WithEvents<Page, Event> = Omit<Page, "events"> & { events: Event[] };
-export type EventFilter = QueryOf<"list_events">;
+/** Conditions on members of the metadata that the project has in its `metadata_filter_paths`. */
+type MetadataFilter = { [Path in `${"" | "not_"}metadata.${string}`]?: string | readonly string[] | undefined };
+export type EventFilter = QueryOf<"list_events"> & MetadataFilter;
 export type EventSummary = ResponseOf<"summarize_events">;
-export type SummaryFilter = QueryOf<"summarize_events">;
+export type SummaryFilter = QueryOf<"summarize_events"> & MetadataFilter;
 export type FeedPage<Event extends VisibleEvent = AuditEvent> = WithEvents<ResponseOf<"follow_events">, Event>;
-export type FeedFilter = QueryOf<"follow_events">;
-export type ExportFilter = QueryOf<"export_events">;
+export type FeedFilter = QueryOf<"follow_events"> & MetadataFilter;
+export type ExportFilter = QueryOf<"export_events"> & MetadataFilter;
 export type IngestResult = ResponseOf<"ingest_events">;
 export type RefusedEvent = NonNullable<IngestResult["errors"]>[number];
 export type EventProof = ResponseOf<"get_event_proof">;

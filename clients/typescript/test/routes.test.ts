@@ -33,6 +33,8 @@ const FEED_FILTERS = {
   not_ip_address: "192.0.2.1",
   not_session_id: "s1",
   not_outcome: "success",
+  "metadata.order.id": ["1001", "1002"],
+  "not_metadata.plan": "free",
 } as const;
 const FILTERS = { ...FEED_FILTERS, ...DATES, search: "words", search_mode: "prefix", search_in: ["names", "ids"] } as const;
 
@@ -74,7 +76,7 @@ async function useKeys(client: AuditClient): Promise<void> {
   await client.projects.list({ archived: "all" });
   await client.projects.get("id");
   await client.projects.create("n");
-  await client.projects.update("id", { name: "n", archived: true });
+  await client.projects.update("id", { name: "n", archived: true, metadata_filter_paths: ["metadata.plan"] });
   assert.ok((await count(client.projects.iterateTenants({ limit: 10 }))) > 1);
   await client.keys.list();
   await client.keys.get("id");

@@ -4,7 +4,9 @@ use crate::error::{AppError, Result};
 use crate::self_audit::{Changed, Place, Requester, ServiceEvent};
 use crate::service::AuditLog;
 use audit_auth::{KeyText, MasterKey};
-use audit_domain::{Environment, KeyLimits, Name, OrganizationId, Plan, ProjectId, Timestamp, ViewerTier};
+use audit_domain::{
+    Environment, KeyLimits, MetadataPath, Name, OrganizationId, Plan, ProjectId, Timestamp, ViewerTier,
+};
 use audit_store::{CellId, Configurator, Deployment, Key, Organization, Project, ProjectUpdate, Reader};
 use std::sync::Arc;
 
@@ -50,6 +52,8 @@ pub struct ProjectChange {
     pub name: Option<Name>,
     /// Whether it is archived: it takes no events of clients then. Everything else stays possible.
     pub is_archived: Option<bool>,
+    /// The members of the metadata by which events can be filtered, each once.
+    pub metadata_filter_paths: Option<Vec<MetadataPath>>,
 }
 
 impl ProjectChange {
@@ -61,9 +65,11 @@ impl ProjectChange {
             None => project.archived_at,
         };
         let name = self.name.as_ref().map(ToString::to_string);
+        let metadata_filter_paths = self.metadata_filter_paths.clone();
         Project {
             name: name.unwrap_or(project.name),
             archived_at,
+            metadata_filter_paths: metadata_filter_paths.unwrap_or(project.metadata_filter_paths),
             ..project
         }
     }
@@ -169,6 +175,7 @@ impl AuditLog {
             name: name.to_owned(),
             created_at: self.clock.now(),
             archived_at: None,
+            metadata_filter_paths: Vec::new(),
         }
     }
 
@@ -247,6 +254,8 @@ impl AuditLog {
             configurator.update_project(&ProjectUpdate {
                 name: (after.name != before.name).then(|| after.name.clone()),
                 archived_at: (after.archived_at != before.archived_at).then_some(after.archived_at),
+                metadata_filter_paths: (after.metadata_filter_paths != before.metadata_filter_paths)
+                    .then(|| after.metadata_filter_paths.clone()),
             })?;
             let events = ServiceEvent::project_changed(&before, &after);
             Ok(Changed::by_all(after, events))
@@ -256,6 +265,7 @@ impl AuditLog {
             let update = ProjectUpdate {
                 name: change.name.is_some().then(|| project.name.clone()),
                 archived_at: change.is_archived.map(|_| project.archived_at),
+                metadata_filter_paths: change.metadata_filter_paths.clone(),
             };
             let owner = listed.organization_id;
             self.change(owner, Place::Project(id), requester, move |configurator| {

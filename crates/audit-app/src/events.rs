@@ -6,8 +6,8 @@ use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{
-    Condition, EventFilter, EventId, EventOrder, Facet, FacetValues, PageLimit, Position, StoredEvent,
-    ViewerRoute, ViewerTier, Violations,
+    Condition, EventFilter, EventId, EventOrder, Facet, FacetValues, MetadataPath, PageLimit, Position,
+    StoredEvent, ViewerRoute, ViewerTier, Violation, Violations,
 };
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
@@ -59,7 +59,7 @@ impl Presented<Readers> {
                 scope,
                 tier,
             } = self.read_access(reader, selection, None)?;
-            let filter = permitted(&principal, request.filter.clone());
+            let filter = permitted(&principal, &scope, request.filter.clone())?;
             // Of the filter as it was asked for, so that cursors survive a change of the hash key.
             let mut cursor_scope = cursor_scope(&scope, tier.as_ref(), &filter, request.order);
             for id in request.ids.iter().flatten() {
@@ -153,12 +153,38 @@ impl AuditLog {
 }
 
 /// The filter, restricted to the tenant of a viewer.
-pub(crate) fn permitted(principal: &Principal, mut filter: EventFilter) -> EventFilter {
+///
+/// # Errors
+/// [`AppError::Invalid`] when it filters by a member of the metadata that the project does not name. Only keys learn which ones it names:
+/// to viewers they may be hidden.
+pub(crate) fn permitted(
+    principal: &Principal,
+    scope: &Scope,
+    mut filter: EventFilter,
+) -> Result<EventFilter> {
+    let named = &scope.project.project.metadata_filter_paths;
+    let unnamed = filter.metadata.iter().filter(|(path, _)| !named.contains(path));
+    let unnamed = unnamed.map(|(path, condition)| {
+        Violation::new(path.parameter(condition), unnamed_message(principal, named))
+    });
+    // The messages are long, and a request can have many.
+    Violations::check(unnamed.take(MetadataPath::OF_PROJECT_MAX).collect())?;
     if let Principal::Viewer(viewer) = principal {
         let tenant = filter.conditions.entry(Facet::TenantId).or_default();
         tenant.any_of = Condition::is(viewer.tenant_id.as_str()).any_of;
     }
-    filter
+    Ok(filter)
+}
+
+fn unnamed_message(principal: &Principal, named: &[MetadataPath]) -> String {
+    let named: Vec<&str> = named.iter().map(MetadataPath::as_str).collect();
+    match principal {
+        Principal::Viewer(_) => "is not a member of the metadata by which this project filters".to_owned(),
+        _ if named.is_empty() => {
+            "must be one of the project's metadata_filter_paths, of which there are none: PATCH /projects/:id sets them".to_owned()
+        }
+        _ => format!("must be one of the project's metadata_filter_paths: {}", named.join(", ")),
+    }
 }
 
 /// The filter with each identifier, and each text that is searched for as a whole, in all forms in which redaction may have stored it. These

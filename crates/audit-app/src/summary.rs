@@ -44,7 +44,7 @@ impl Presented<Readers> {
                 scope,
                 tier,
             } = self.read_access(reader, selection, Some(ViewerRoute::Summary))?;
-            let filter = permitted(&principal, request.filter.clone());
+            let filter = permitted(&principal, &scope, request.filter.clone())?;
             let query = SummaryQuery {
                 ledger_id: scope.ledger_id,
                 filter: as_stored(&service.stream_engine, filter),

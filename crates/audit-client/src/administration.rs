@@ -169,7 +169,9 @@ impl Client {
     /// [`Error::Argument`] for an id that is none.
     pub fn deliveries(&self, webhook_id: &str, params: &[(&'static str, &str)]) -> Result<Pages, Error> {
         let path = format!("/alerts/webhooks/{}/deliveries", segment(webhook_id)?);
-        let params = params.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let params = params
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).to_owned()));
         Ok(Pages::new(self, path, "deliveries", params.collect()))
     }
 
@@ -214,7 +216,12 @@ impl Client {
 
     /// The tenants that have events, with their numbers, `limit` (1 to 100) on a page.
     pub fn tenants(&self, limit: u32) -> Pages {
-        Pages::new(self, "/tenants", "tenants", vec![("limit", limit.to_string())])
+        Pages::new(
+            self,
+            "/tenants",
+            "tenants",
+            vec![("limit".into(), limit.to_string())],
+        )
     }
 
     /// Name and logo of the project's portal.

@@ -4,10 +4,11 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::transport::Call;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// Parameters of a query, of which those that are set are sent.
-pub(crate) type Params = Vec<(&'static str, String)>;
+pub(crate) type Params = Vec<(Cow<'static, str>, String)>;
 
 /// The path with its query.
 pub(crate) fn with_query<'a>(path: &str, params: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
@@ -77,7 +78,10 @@ impl Pages {
     }
 
     fn read(&mut self, cursor: &Cursor) -> Result<(), Error> {
-        let params = self.params.iter().map(|(name, value)| (*name, value.as_str()));
+        let params = self
+            .params
+            .iter()
+            .map(|(name, value)| (name.as_ref(), value.as_str()));
         let cursor = match cursor {
             Cursor::First => None,
             Cursor::At(cursor) => Some(("cursor", cursor.as_str())),

@@ -6,6 +6,7 @@ use crate::pages::{Pages, Params, objects, segment, with_query};
 use crate::transport::Call;
 use audit_domain::{ActorType, Category, Outcome};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// How long a page of the feed waits for an event.
@@ -23,21 +24,22 @@ impl EventQuery {
     }
 
     /// A parameter by its name in the interface (`docs/api.md`), which replaces an earlier value.
-    pub fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn set(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        let name = name.into();
         self.0.retain(|(other, _)| *other != name);
         self.0.push((name, value.into()));
         self
     }
 
     /// Another value of a parameter that can have several: of one of these actors, of none of those (`not_actor_id`).
-    pub fn add(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.0.push((name, value.into()));
+    pub fn add(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+        self.0.push((name.into(), value.into()));
         self
     }
 
     /// Names and values.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (*name, value.as_str()))
+        self.0.iter().map(|(name, value)| (name.as_ref(), value.as_str()))
     }
 
     /// Of this customer.
@@ -88,6 +90,12 @@ impl EventQuery {
     /// With this outcome.
     pub fn outcome(self, outcome: Outcome) -> Self {
         self.set("outcome", outcome.as_str())
+    }
+
+    /// With this value of a member of the metadata that the project has in its `metadata_filter_paths`, such as `order.id`; called several
+    /// times for a member, one of these. `add("not_metadata.order.id", …)` excludes.
+    pub fn metadata(self, path: &str, value: impl Into<String>) -> Self {
+        self.add(format!("metadata.{path}"), value)
     }
 
     /// This event; called several times, one of these. By id, descending. Not for the feed, summaries and exports.
@@ -258,7 +266,9 @@ impl Client {
 
     /// The alerts that match the parameters of the interface (`status`, `severity`, `rule_id`, …), newest first, page by page.
     pub fn alerts(&self, params: &[(&'static str, &str)]) -> Pages {
-        let params = params.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let params = params
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).to_owned()));
         Pages::new(self, "/alerts", "alerts", params.collect())
     }
 

@@ -233,6 +233,13 @@ impl<'a> Fields<'a> {
         Some(read)
     }
 
+    /// The names of the unread fields that begin with `prefix`.
+    pub fn names_with(&self, prefix: &str) -> Vec<String> {
+        let names = self.members.iter().map(|(name, _)| name.as_ref());
+        let found = names.filter(|name: &&str| name.starts_with(prefix));
+        found.map(str::to_owned).collect()
+    }
+
     /// Whether the object has the field, other than as `null`, and it is unread.
     pub fn has(&self, name: &str) -> bool {
         let mut members = self.members.iter();

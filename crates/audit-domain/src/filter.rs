@@ -1,8 +1,8 @@
 //! Filters: which events a query selects.
 
 use crate::{
-    Condition, DamagedEvent, EventField, Facet, Facets, Search, StoredEvent, Timestamp, ValuePattern,
-    ViewerTier, Violations, canonical, words,
+    Condition, DamagedEvent, EventField, Facet, Facets, MetadataPath, Search, StoredEvent, Timestamp,
+    ValuePattern, ViewerTier, Violations, VisibleMetadata, canonical, words,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 pub struct EventFilter {
     /// Of the facets.
     pub conditions: BTreeMap<Facet, Condition>,
+    /// Of the members of the metadata at these paths.
+    pub metadata: BTreeMap<MetadataPath, Condition>,
     /// Not before this time.
     pub start: Option<Timestamp>,
     /// Not after this time.
@@ -43,11 +45,17 @@ impl EventFilter {
         patterns.filter_map(ValuePattern::value).collect()
     }
 
-    /// Whether the filter selects the event, of which the reader sees the `visible` facets, and these texts of its metadata if the
-    /// search reads them. This is the definition; indexes only find candidates.
-    pub fn matches(&self, event: &StoredEvent, visible: &Facets<'_>, metadata: &[String]) -> bool {
+    /// Whether it looks at the metadata of events.
+    pub fn reads_metadata(&self) -> bool {
+        !self.metadata.is_empty() || self.search.as_ref().is_some_and(Search::reads_metadata)
+    }
+
+    /// Whether the filter selects the event, of which the reader sees the `visible` facets, and this metadata if the filter [reads
+    /// it](Self::reads_metadata). This is the definition; indexes only find candidates.
+    pub fn matches(&self, event: &StoredEvent, visible: &Facets<'_>, seen: &VisibleMetadata) -> bool {
         let Self {
             conditions,
+            metadata,
             start,
             end,
             search,
@@ -55,12 +63,18 @@ impl EventFilter {
         let is_met = |(facet, condition): (&Facet, &Condition)| {
             condition.matches(visible.get(*facet).into_iter().chain(visible.further(*facet)))
         };
+        let has_member = |(path, condition): (&MetadataPath, &Condition)| {
+            condition.matches(seen.values(path).iter().map(AsRef::as_ref))
+        };
+        let has_words = |search: &Search| {
+            let texts = search.reads_metadata().then(|| seen.texts());
+            search.matches(visible, &texts.unwrap_or_default())
+        };
         start.is_none_or(|start| event.occurred_at >= start)
             && end.is_none_or(|end| event.occurred_at <= end)
             && conditions.iter().all(is_met)
-            && search
-                .as_ref()
-                .is_none_or(|search| search.matches(visible, metadata))
+            && metadata.iter().all(has_member)
+            && search.as_ref().is_none_or(has_words)
     }
 
     /// Whether `tier` hides a field on which the filter has a condition, or every text that it searches. Then no event
@@ -68,6 +82,7 @@ impl EventFilter {
     pub fn is_hidden_by(&self, tier: &ViewerTier) -> bool {
         let Self {
             conditions,
+            metadata,
             start,
             end,
             search,
@@ -78,6 +93,7 @@ impl EventFilter {
             hides_metadata && search.texts().all(|text| tier.hides_path(text.as_str()))
         };
         conditions.keys().any(|facet| tier.hides(facet.field()))
+            || metadata.keys().any(|path| tier.hides_path(path.as_str()))
             || has_time && tier.hides(EventField::OccurredAt)
             || search.as_ref().is_some_and(searches_nothing)
     }
@@ -89,9 +105,9 @@ impl EventFilter {
     /// [`DamagedEvent`] when the stored text is not an event.
     pub fn shows(&self, event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<bool, DamagedEvent> {
         let facets = event.facets()?;
-        let metadata = match &self.search {
-            Some(search) if search.reads_metadata() => event.metadata_texts(tier)?,
-            _ => Vec::new(),
+        let metadata = match self.reads_metadata() {
+            true => event.metadata(tier)?,
+            false => VisibleMetadata::default(),
         };
         let Some(tier) = tier else {
             return Ok(self.matches(event, &facets, &metadata));
@@ -105,13 +121,21 @@ impl EventFilter {
     pub fn fingerprint(&self) -> String {
         let Self {
             conditions,
+            metadata,
             start,
             end,
             search,
         } = self;
-        let conditions = conditions.iter();
+        let conditions = conditions
+            .iter()
+            .map(|(facet, condition)| (facet.as_str(), condition));
+        // No facet has the name of a path.
+        let metadata = metadata
+            .iter()
+            .map(|(path, condition)| (path.as_str(), condition));
         let conditions: Map<String, Value> = conditions
-            .map(|(facet, condition)| (facet.as_str().to_owned(), condition.to_json()))
+            .chain(metadata)
+            .map(|(name, condition)| (name.to_owned(), condition.to_json()))
             .collect();
         canonical::to_string(&json!([
             conditions,
@@ -207,6 +231,14 @@ mod tests {
             others.fingerprint(),
             r#"[{"tenant_id":[[],["acme"]]},null,null,null]"#
         );
+        let mut of_plan = EventFilter::default();
+        of_plan
+            .metadata
+            .insert("metadata.plan".parse().unwrap(), Condition::is("pro"));
+        assert_eq!(
+            of_plan.fingerprint(),
+            r#"[{"metadata.plan":["pro"]},null,null,null]"#
+        );
     }
 
     #[test]
@@ -254,5 +286,42 @@ mod tests {
         assert!(but_one.shows(&event, None).unwrap());
         assert!(!but_one.shows(&event, Some(&without_action)).unwrap());
         assert!(!of_any_action.shows(&event, Some(&without_action)).unwrap());
+    }
+
+    #[test]
+    fn a_member_of_the_metadata_that_a_tier_hides_is_not_filtered_by() {
+        let event = StoredEvent {
+            id: crate::EventId::from_bytes([0; 16]),
+            occurred_at: Timestamp::from_seconds(0),
+            canonical: r#"{"action":"a.b","actor":{"id":"a","type":"user"},"category":"auth","metadata":{"plan":"pro","tags":["x","y"]},"tenant_id":"t"}"#.to_owned(),
+            content_hash: crate::ContentHash::from_bytes([7; 32]),
+            content_salt: crate::ContentSalt::from_bytes([7; 16]),
+            redacted: false,
+        };
+        let shows = |path: &str, condition: Condition, hidden: &[&str]| {
+            let mut tier = ViewerTier::initial().remove(0);
+            tier.hidden_fields = hidden.iter().map(|path| path.parse().unwrap()).collect();
+            let mut filter = EventFilter::default();
+            filter.metadata.insert(path.parse().unwrap(), condition);
+            filter.shows(&event, Some(&tier)).unwrap()
+        };
+        for (path, value) in [("metadata.plan", "pro"), ("metadata.tags", "y")] {
+            assert!(shows(path, Condition::is(value), &["context"]));
+            assert!(!shows(path, Condition::is("other"), &[]));
+            assert!(shows(path, Condition::is_not("other"), &[]));
+            assert!(!shows(path, Condition::is_not(value), &[]));
+            for hidden in ["metadata", "metadata.*", path] {
+                assert!(!shows(path, Condition::is(value), &[hidden]), "{hidden}");
+                assert!(!shows(path, Condition::is_not("other"), &[hidden]), "{hidden}");
+            }
+        }
+        // An item that is hidden is as if it were not there.
+        assert!(!shows("metadata.tags", Condition::is("y"), &["metadata.tags.1"]));
+        assert!(shows(
+            "metadata.tags",
+            Condition::is_not("y"),
+            &["metadata.tags.1"]
+        ));
+        assert!(shows("metadata.tags", Condition::is("x"), &["metadata.tags.1"]));
     }
 }

@@ -1,6 +1,5 @@
 //! Words of search. They are cut here, in one place, so that every database finds the same events.
 
-mod metadata;
 mod piece;
 mod text;
 mod words;

@@ -8,8 +8,8 @@ use audit_app::{
     WebhookId,
 };
 use audit_domain::{
-    Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope, Name,
-    Outcome, Plan, Search, TierName, ViewerRoute,
+    Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope,
+    MetadataPath, Name, Outcome, Plan, Search, TierName, ViewerRoute,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -238,6 +238,8 @@ described! {
         r"^({})(\.[^.]+)*$",
         HiddenField::roots().join("|")
     )));
+    /// The path of a member of the metadata by which events can be filtered.
+    MetadataPathText = text(0, MetadataPath::CHARS_MAX, Some(r"^metadata(\.([^.*]|[^.]{2,}))+$"));
     /// The path of a field that a redaction rule names.
     FieldPathText = text(0, FieldPath::CHARS_MAX, Some(&format!(
         r"^[^.]+(\.[^.]+){{0,{}}}$",

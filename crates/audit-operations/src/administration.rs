@@ -150,6 +150,10 @@ fn organization_json((organization, projects): &(Organization, Vec<Project>)) ->
         if let Some(at) = project.archived_at {
             value["archived_at"] = at.to_string().into();
         }
+        if !project.metadata_filter_paths.is_empty() {
+            let paths = project.metadata_filter_paths.iter().map(ToString::to_string);
+            value["metadata_filter_paths"] = paths.collect();
+        }
         value
     };
     json!({

@@ -51,7 +51,9 @@ CREATE TABLE projects (
     name TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     -- NULL unless it is archived.
-    archived_at BIGINT
+    archived_at BIGINT,
+    -- A JSON array of dot paths.
+    metadata_filter_paths TEXT NOT NULL
 );
 -- Lists the projects of an organization.
 CREATE INDEX projects_by_organization ON projects (organization_id);

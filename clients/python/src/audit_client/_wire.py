@@ -19,7 +19,8 @@ USER_AGENT = f"audit-server-client-python/{__version__}"
 #: A larger response is not read. The largest of the service, a page of events, has about 1 MiB.
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 
-Params = Mapping[str, Union[str, int, bool, datetime, Sequence[str], None]]
+Param = Union[str, int, bool, datetime, Sequence[str], None]
+Params = Mapping[str, Union[Param, Mapping[str, Param]]]
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,14 @@ def null_or(value: Any) -> Any:
 
 
 def query(params: Params) -> Dict[str, Union[str, List[str]]]:
-    """Parameters of a query string. A sequence is a parameter that is given several times."""
-    return {
-        name: text_of(value) if isinstance(value, (str, int, datetime)) else list(value)
-        for name, value in params.items()
-        if value is not None
-    }
+    """Parameters of a query string. A sequence is a parameter that is given several times, a mapping has one for each path."""
+    texts: Dict[str, Union[str, List[str]]] = {}
+    for name, value in params.items():
+        if isinstance(value, Mapping):
+            texts.update(query({f"{name}.{path}": member for path, member in value.items()}))
+        elif value is not None:
+            texts[name] = text_of(value) if isinstance(value, (str, int, datetime)) else list(value)
+    return texts
 
 
 def text_of(value: Union[str, int, bool, datetime]) -> str:

@@ -389,6 +389,8 @@ class _ProjectRequired(TypedDict):
 class Project(_ProjectRequired, total=False):
     #: Since when it takes no events.
     archived_at: str
+    #: The members of the metadata by which events can be filtered; absent if none.
+    metadata_filter_paths: List[str]
 
 
 class Tenant(TypedDict):

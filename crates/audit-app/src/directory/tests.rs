@@ -71,6 +71,7 @@ impl Fixture {
                     name: "p".to_owned(),
                     created_at: NOW,
                     archived_at: None,
+                    metadata_filter_paths: Vec::new(),
                 };
                 configurator.insert_project(&project, &[])?;
                 configurator.insert_first_key(&key(number, Some(project.id)), hash(number).as_bytes())?;

@@ -70,7 +70,7 @@ impl AuditLog {
                 request
                     .presented
                     .read_access(reader, request.selection, Some(ViewerRoute::Export))?;
-            let filter = permitted(&access.principal, request.filter.clone());
+            let filter = permitted(&access.principal, &access.scope, request.filter.clone())?;
             let (project, environment) = (&access.scope.project.project, access.scope.environment);
             let event = ServiceEvent::events_exported(project, environment, &filter);
             let begun = (project.id, Requester::from(&access.principal), event);

@@ -85,7 +85,7 @@ impl AuditLog {
                 .presented
                 .read_access(reader, request.selection, Some(ViewerRoute::Feed))?;
             let ledger_id = access.scope.ledger_id;
-            let filter = permitted(&access.principal, request.filter.clone());
+            let filter = permitted(&access.principal, &access.scope, request.filter.clone())?;
             let cursor_scope = cursor_scope(&access, &filter);
             // Subscribe before reading the size, so that no later commit is missed.
             let arrivals = self.store.arrivals(ledger_id);

@@ -32,7 +32,7 @@ audit_domain::words! {
         MasterKeyRevoked = "audit.master_key.revoked",
         /// A project was created.
         ProjectCreated = "audit.project.created",
-        /// A project was renamed.
+        /// The name or the `metadata_filter_paths` of a project were changed.
         ProjectUpdated = "audit.project.updated",
         /// A project was archived: it takes no events of clients.
         ProjectArchived = "audit.project.archived",
@@ -289,19 +289,15 @@ impl ServiceEvent {
     /// The events of a change of a project.
     pub(crate) fn project_changed(before: &Project, after: &Project) -> Vec<Self> {
         let event = |action| Self::new(action, "project", after.id, Some(&after.name));
-        let name = |project: &Project| Settings::from([("name", json!(project.name))]);
-        let is_renamed = before.name != after.name;
-        let renamed = is_renamed.then(|| {
-            event(ServiceAction::ProjectUpdated)
-                .changing(name(before))
-                .to(name(after))
-        });
+        let [was, is] = [before, after].map(settings::of_project);
+        let is_updated = was != is;
+        let updated = is_updated.then(|| event(ServiceAction::ProjectUpdated).changing(was).to(is));
         let archived = match (before.archived_at.is_some(), after.archived_at.is_some()) {
             (false, true) => Some(event(ServiceAction::ProjectArchived)),
             (true, false) => Some(event(ServiceAction::ProjectUnarchived)),
             _ => None,
         };
-        renamed.into_iter().chain(archived).collect()
+        updated.into_iter().chain(archived).collect()
     }
 
     pub(crate) fn plan_updated(before: &Organization, after: Plan) -> Self {

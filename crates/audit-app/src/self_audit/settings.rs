@@ -7,7 +7,7 @@ use crate::portal::{Logo, Portal};
 use crate::webhooks::Webhook;
 use audit_alerts::{AlertRule, RuleCondition, RuleDefinition};
 use audit_domain::{Change, KeyLimits, KeyScope, ViewerTier};
-use audit_store::{Key, RedactionRuleRow};
+use audit_store::{Key, Project, RedactionRuleRow};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,6 +88,22 @@ pub(super) fn of_key(key: &Key) -> Settings {
         ("expires_at", text_or_null(*expires_at)),
         ("scopes", texts_or_null(scopes.as_deref())),
         ("networks", texts_or_null(networks.as_deref())),
+    ])
+}
+
+/// An archived project has an event of its own.
+pub(super) fn of_project(project: &Project) -> Settings {
+    let Project {
+        id: _,
+        organization_id: _,
+        name,
+        created_at: _,
+        archived_at: _,
+        metadata_filter_paths,
+    } = project;
+    Settings::from([
+        ("name", json!(name)),
+        ("metadata_filter_paths", texts(metadata_filter_paths)),
     ])
 }
 

@@ -45,6 +45,9 @@ fn export_filters() -> EventQuery {
         .ip_address("192.0.2.1")
         .session_id("s1")
         .outcome(Outcome::Denied)
+        .metadata("order.id", "1001")
+        .metadata("order.id", "1002")
+        .add("not_metadata.plan", "free")
         .add("not_tenant_id", "acme")
         .add("not_actor_id", "u1")
         .add("not_actor_id", "u2")
@@ -146,7 +149,7 @@ fn resources() -> Vec<(Resource, Vec<Value>, Option<Value>)> {
         (
             Resource::Projects,
             vec![json!({"name": "n"})],
-            Some(json!({"name": "n", "archived": true})),
+            Some(json!({"name": "n", "archived": true, "metadata_filter_paths": ["metadata.plan"]})),
         ),
         (
             Resource::Keys,

@@ -90,6 +90,7 @@ fn search(scope: SearchScope, text: &str) -> Search {
 fn conditions() -> Vec<(EventField, EventFilter, EventFilter)> {
     let nothing = EventFilter {
         conditions: BTreeMap::new(),
+        metadata: BTreeMap::new(),
         start: None,
         end: None,
         search: None,
@@ -128,6 +129,11 @@ fn conditions() -> Vec<(EventField, EventFilter, EventFilter)> {
     add(EventField::Metadata, &|filter, is_met| {
         let word = if is_met { "mn" } else { "other" };
         filter.search = Some(search(SearchScope::Metadata, word));
+    });
+    add(EventField::Metadata, &|filter, is_met| {
+        let value = if is_met { "mn" } else { "other" };
+        let path = "metadata.m".parse().expect("a path");
+        filter.metadata.insert(path, Condition::is(value));
     });
     add(EventField::OccurredAt, &|filter, is_met| {
         filter.start = time(if is_met { 0 } else { 100_000_000 })

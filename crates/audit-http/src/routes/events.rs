@@ -308,7 +308,9 @@ pub(super) mod about {
     pub(crate) fn list() -> About {
         About {
             description: "One page of events, by `occurred_at` and then by id, newest first or in the `order` that is \
-                          asked for; with `id`, by id. An event must meet every parameter that is given.\n\n\
+                          asked for; with `id`, by id. An event must meet every parameter that is given. \
+                          `metadata.<path>` and `not_metadata.<path>` filter by what the project has in \
+                          `metadata_filter_paths`.\n\n\
                           With a viewer token only the live events of its tenant are found, as its tier shows them: \
                           what is hidden can be neither read nor searched for. A web page may call this path and the \
                           feed, with a viewer token.",

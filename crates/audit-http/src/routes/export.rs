@@ -265,7 +265,9 @@ pub(super) mod about {
         About {
             description: "Every event that a query finds, newest first, as one response of any length: a JSON object \
                           on each line, or CSV (RFC 4180). Each event is as `GET /events` shows it. What was stored \
-                          when the export began is in it exactly once.\n\n\
+                          when the export began is in it exactly once. \
+                          `metadata.<path>` and `not_metadata.<path>` filter by what the project has in \
+                          `metadata_filter_paths`.\n\n\
                           In CSV the first line has the names of the columns, `metadata` and `changes` are JSON, and \
                           a text that a spreadsheet would take for a formula has a `'` before it. `for=excel` writes it for Microsoft \
                           Excel.\n\n\

@@ -211,7 +211,9 @@ pub(super) mod about {
         About {
             description: "Events in the order in which they were committed, each once and none left out, whichever \
                           node stored them. Store `cursor` and send it as `after` to continue. With `wait` the \
-                          response comes as soon as there is an event. A response without events is no error.\n\n\
+                          response comes as soon as there is an event. A response without events is no error. \
+                          `metadata.<path>` and `not_metadata.<path>` filter by what the project has in \
+                          `metadata_filter_paths`.\n\n\
                           With `Accept: text/event-stream` the response is a stream of server-sent events that does \
                           not end: `event: audit` with an event as `data`, and as `id` the cursor behind it, which a \
                           client that comes back sends in `Last-Event-ID`. `event: end` says why the server ends a \

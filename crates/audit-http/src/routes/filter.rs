@@ -4,13 +4,13 @@ use crate::input::Fielded;
 use crate::parameters::{read_time_in, take};
 use crate::schema::{ADDITIVE, ActionFilterText, AnyTime, SearchText, Text, Word, absent_not_null, words_of};
 use audit_domain::{
-    ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, Outcome, Search,
-    SearchMode, SearchScope, TimeZone, ValuePattern, limits,
+    ActorType, Bound, Category, Condition, EventFilter, Facet, FacetValues, Fields, MetadataPath, Outcome,
+    Search, SearchMode, SearchScope, TimeZone, ValuePattern, limits,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, json};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 words_of! {
@@ -18,7 +18,8 @@ words_of! {
     SearchScope: "SearchScope", as_str, "Where a search looks.";
 }
 
-/// Which events, whenever they occurred: a condition on each facet, of two parameters.
+/// Which events, whenever they occurred: a condition on each facet, of two parameters; and on each member of the metadata that the
+/// project names, which only the descriptions of the endpoints mention: the parameters of OpenAPI have fixed names.
 pub(super) struct FilterQuery;
 
 impl JsonSchema for FilterQuery {
@@ -143,19 +144,49 @@ fn read_patterns(fields: &mut Fields<'_>, facet: Facet, parameter: &str) -> BTre
             usize::MAX
         }
     };
-    let texts = fields.repeated_text(parameter, 1, chars_max);
-    if texts.len() > Condition::PATTERNS_MAX {
-        let message = format_args!("must be given at most {} times", Condition::PATTERNS_MAX);
-        fields.violate::<()>(parameter, message);
-        return BTreeSet::new();
-    }
-    let patterns = texts.into_iter();
+    let patterns = read_texts(fields, parameter, chars_max).into_iter();
     patterns
         .filter_map(|text| match read_pattern(facet, text) {
             Ok(pattern) => Some(pattern),
             Err(message) => fields.violate(parameter, message),
         })
         .collect()
+}
+
+/// Reads the texts of a parameter; none with the violation noted.
+fn read_texts(fields: &mut Fields<'_>, parameter: &str, chars_max: usize) -> Vec<String> {
+    let texts = fields.repeated_text(parameter, 1, chars_max);
+    if texts.len() > Condition::PATTERNS_MAX {
+        let message = format_args!("must be given at most {} times", Condition::PATTERNS_MAX);
+        fields.violate::<()>(parameter, message);
+        return Vec::new();
+    }
+    texts
+}
+
+/// Reads the conditions on members of the metadata, whose parameters are their paths. Which paths may be used is the project's setting.
+fn read_metadata(fields: &mut Fields<'_>) -> BTreeMap<MetadataPath, Condition> {
+    let mut conditions = BTreeMap::<MetadataPath, Condition>::new();
+    let names =
+        [MetadataPath::PREFIX, MetadataPath::EXCLUDING_PREFIX].map(|prefix| fields.names_with(prefix));
+    for name in names.concat() {
+        let texts = read_texts(fields, &name, limits::ID_CHARS_MAX);
+        let excluded = name.strip_prefix(MetadataPath::EXCLUSION);
+        let path = match excluded.unwrap_or(&name).parse() {
+            Ok(path) => path,
+            Err(error) => {
+                fields.violate::<()>(&name, error);
+                continue;
+            }
+        };
+        let condition = conditions.entry(path).or_default();
+        let patterns = match excluded {
+            Some(_) => &mut condition.none_of,
+            None => &mut condition.any_of,
+        };
+        patterns.extend(texts.into_iter().map(ValuePattern::Is));
+    }
+    conditions
 }
 
 fn read_pattern(facet: Facet, text: String) -> Result<ValuePattern, String> {
@@ -177,7 +208,10 @@ impl Fielded for FilterQuery {
     type Read = EventFilter;
 
     fn read(fields: &mut Fields<'_>) -> Option<EventFilter> {
-        let mut filter = EventFilter::default();
+        let mut filter = EventFilter {
+            metadata: read_metadata(fields),
+            ..EventFilter::default()
+        };
         for facet in Facet::ALL {
             let condition = Condition {
                 any_of: read_patterns(fields, *facet, facet.as_str()),
@@ -193,20 +227,22 @@ impl Fielded for FilterQuery {
     fn is_repeatable(parameter: &str) -> bool {
         let mut facets = Facet::ALL.iter();
         facets.any(|facet| parameter == facet.as_str() || parameter == facet.exclusion())
+            || parameter.starts_with(MetadataPath::PREFIX)
+            || parameter.starts_with(MetadataPath::EXCLUDING_PREFIX)
     }
 }
 
 impl HistoryQuery {
     /// Reads the parameters. A date alone is a day of the time zone.
     pub(super) fn read_in(fields: &mut Fields<'_>, zone: &TimeZone) -> Option<EventFilter> {
-        let EventFilter { conditions, .. } = FilterQuery::read(fields)?;
+        let filter = FilterQuery::read(fields)?;
         let mode = fields.optional_parsed("search_mode");
         let mode = mode.unwrap_or(SearchMode::Words);
         Some(EventFilter {
-            conditions,
             start: read_time_in(fields, "start_date", Bound::Start, zone),
             end: read_time_in(fields, "end_date", Bound::End, zone),
             search: read_search(fields, mode),
+            ..filter
         })
     }
 }

@@ -4,13 +4,14 @@ use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, NoParameters, UnscopedParameters};
 use crate::reply::{Created, Reply};
-use crate::schema::{NameText, Time, Uuid, Word, absent_not_null, words_of};
+use crate::schema::{MetadataPathText, NameText, Time, Uuid, Word, absent_not_null, words_of};
 use actix_web::web;
 use audit_app::{AppError, Project, ProjectChange, ProjectListing, Requester};
 use audit_auth::Master;
-use audit_domain::{Fields, Name, ProjectId};
+use audit_domain::{Fields, MetadataPath, Name, ProjectId};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The properties of a new project.
 #[derive(JsonSchema)]
@@ -30,6 +31,10 @@ pub(super) struct ProjectChangeInput {
     name: Option<NameText>,
     /// Whether it is archived: it takes no events then.
     archived: Option<bool>,
+    /// The members of the metadata by which events can be filtered, as dot paths such as `metadata.order.id`. Each is a parameter of
+    /// the requests that read events, and with `not_` before it another one. An empty array for none.
+    #[schemars(length(max = MetadataPath::OF_PROJECT_MAX))]
+    metadata_filter_paths: Option<Vec<MetadataPathText>>,
 }
 
 impl Fielded for ProjectChangeInput {
@@ -39,8 +44,16 @@ impl Fielded for ProjectChangeInput {
         Some(ProjectChange {
             name: fields.optional_parsed("name"),
             is_archived: fields.optional_bool("archived"),
+            metadata_filter_paths: read_paths(fields),
         })
     }
+}
+
+/// Reads the paths, each once.
+fn read_paths(fields: &mut Fields<'_>) -> Option<Vec<MetadataPath>> {
+    let paths = fields.optional_list("metadata_filter_paths", MetadataPath::OF_PROJECT_MAX)?;
+    let distinct: BTreeSet<MetadataPath> = paths.into_iter().collect();
+    Some(distinct.into_iter().collect())
 }
 
 words_of! {
@@ -88,6 +101,10 @@ struct ProjectBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time")]
     archived_at: Option<String>,
+    /// The members of the metadata by which events can be filtered, sorted; absent if none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<MetadataPathText>", length(min = 1, max = MetadataPath::OF_PROJECT_MAX))]
+    metadata_filter_paths: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -109,6 +126,11 @@ impl From<Project> for ProjectBody {
             name: project.name,
             created_at: project.created_at.to_string(),
             archived_at: project.archived_at.map(|at| at.to_string()),
+            metadata_filter_paths: project
+                .metadata_filter_paths
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
         }
     }
 }
@@ -159,7 +181,7 @@ pub(super) async fn get(
     }))
 }
 
-/// Renames, archives or unarchives a project.
+/// Changes a project.
 pub(super) async fn change(
     caller: Caller<Master>,
     parameters: NoParameters,
@@ -230,8 +252,10 @@ pub(super) mod about {
 
     pub(crate) fn change() -> About {
         About {
-            description: "Renames, archives or unarchives the project. The name is for people: keys, log and events of \
-                          the project stay as they are.\n\nAn archived project takes no events: requests to store new \
+            description: "Renames, archives or unarchives the project, or sets the members of the metadata by \
+                          which its events can be filtered: `metadata_filter_paths` replaces all of them. The name \
+                          is for people: keys, log and events of the project stay as they are.\n\n\
+                          An archived project takes no events: requests to store new \
                           ones and claims of streams are 403 `project_archived`. Of a request that is processed \
                           meanwhile all events are stored or none. Everything else stays possible: reading, exporting, \
                           verifying, keys, viewer tokens and all settings. Deliveries and alerts go on, and the \
@@ -239,6 +263,10 @@ pub(super) mod about {
             path: id(),
             requests: &[
                 Sample("archive", r#"{"archived": true}"#),
+                Sample(
+                    "filter_by_metadata",
+                    r#"{"metadata_filter_paths": ["metadata.plan", "metadata.order.id"]}"#,
+                ),
                 Sample("rename", r#"{"name": "billing"}"#),
             ],
             outcome: "The changed project.",
@@ -250,10 +278,21 @@ pub(super) mod about {
                         "created_at": "2026-01-15T10:30:00.912Z", "archived_at": "2026-03-01T09:00:00.118Z"
                     }}"#,
                 ),
+                Sample(
+                    "filtered_by_metadata",
+                    r#"{"project": {
+                        "id": "5b867afb-5c40-4553-9a5d-adba77d1c5ac", "name": "billing",
+                        "created_at": "2026-01-15T10:30:00.912Z", "metadata_filter_paths": ["metadata.order.id", "metadata.plan"]
+                    }}"#,
+                ),
                 Sample("renamed", PROJECT),
             ],
             is_additive: true,
-            ..About::new("update_project", Tag::Projects, "Rename or archive a project")
+            ..About::new(
+                "update_project",
+                Tag::Projects,
+                "Rename, archive or configure a project",
+            )
         }
     }
 

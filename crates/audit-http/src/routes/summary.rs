@@ -201,7 +201,9 @@ pub(super) mod about {
             description: "The number of matching events by time, and the most frequent values of the newest ones. \
                           The numbers are exact, and agree with the pages of `GET /events` with the same parameters. \
                           `top` counts the newest 10,000 events only; `top.looked_at` is their number. With `time_zone` buckets are the \
-                          hours, days, weeks and months of that zone.\n\n\
+                          hours, days, weeks and months of that zone. \
+                          `metadata.<path>` and `not_metadata.<path>` filter by what the project has in \
+                          `metadata_filter_paths`.\n\n\
                           There are at most 1,000 buckets; a shorter `interval` than the range of time allows is \
                           400. So is a query that only the events themselves can answer, if it finds more than \
                           100,000 of them: a prefix of an action that does not end with `.*` and of which there are \

@@ -7,7 +7,7 @@ use super::schema::{organizations, projects};
 use super::viewers;
 use crate::access::{Configurator, Reader};
 use crate::cells::rows::CellId;
-use crate::columns::stored;
+use crate::columns::{read_list, stored, write_list};
 use crate::database::{AnySession, on_cells};
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
@@ -17,7 +17,7 @@ use diesel::prelude::*;
 use std::collections::HashMap;
 
 type OrganizationRow = (String, String, String, i64);
-type ProjectRow = (String, String, String, i64, Option<i64>);
+type ProjectRow = (String, String, String, i64, Option<i64>, String);
 
 fn read_organization((id, name, plan, created_at): OrganizationRow) -> Result<Organization> {
     Ok(Organization {
@@ -28,13 +28,16 @@ fn read_organization((id, name, plan, created_at): OrganizationRow) -> Result<Or
     })
 }
 
-fn read_project((id, organization_id, name, created_at, archived_at): ProjectRow) -> Result<Project> {
+fn read_project(
+    (id, organization_id, name, created_at, archived_at, metadata_filter_paths): ProjectRow,
+) -> Result<Project> {
     Ok(Project {
         id: stored(&id, "project id")?,
         organization_id: stored(&organization_id, "organization id")?,
         name,
         created_at: Timestamp::from_micros(created_at),
         archived_at: archived_at.map(Timestamp::from_micros),
+        metadata_filter_paths: read_list(&metadata_filter_paths, "path of a filter")?,
     })
 }
 
@@ -44,6 +47,7 @@ fn read_project((id, organization_id, name, created_at, archived_at): ProjectRow
 struct ProjectColumns<'a> {
     name: Option<&'a str>,
     archived_at: Option<Option<i64>>,
+    metadata_filter_paths: Option<String>,
 }
 
 impl<'a> ProjectColumns<'a> {
@@ -53,6 +57,7 @@ impl<'a> ProjectColumns<'a> {
         is_change.then(|| Self {
             name: change.name.as_deref(),
             archived_at: change.archived_at.map(|at| at.map(Timestamp::as_micros)),
+            metadata_filter_paths: change.metadata_filter_paths.as_deref().map(write_list),
         })
     }
 }
@@ -235,6 +240,7 @@ fn insert_project_row(session: &mut AnySession, project: &Project) -> Result<()>
             projects::name.eq(&project.name),
             projects::created_at.eq(project.created_at.as_micros()),
             projects::archived_at.eq(project.archived_at.map(Timestamp::as_micros)),
+            projects::metadata_filter_paths.eq(write_list(&project.metadata_filter_paths)),
         ))
         .execute(session)?;
     Ok(())

@@ -1,6 +1,6 @@
 //! Organizations, projects and keys, as the database has them.
 
-use audit_domain::{Environment, KeyId, KeyLimits, OrganizationId, Plan, ProjectId, Timestamp};
+use audit_domain::{Environment, KeyId, KeyLimits, MetadataPath, OrganizationId, Plan, ProjectId, Timestamp};
 use std::net::IpAddr;
 
 /// An organization.
@@ -23,6 +23,8 @@ pub struct Project {
     pub created_at: Timestamp,
     /// An archived project takes no events of clients.
     pub archived_at: Option<Timestamp>,
+    /// The members of the metadata by which events can be filtered.
+    pub metadata_filter_paths: Vec<MetadataPath>,
 }
 
 /// What is changed of a project. Absent values are kept.
@@ -32,6 +34,7 @@ pub struct ProjectUpdate {
     pub name: Option<String>,
     /// `Some(None)`: it is archived no longer.
     pub archived_at: Option<Option<Timestamp>>,
+    pub metadata_filter_paths: Option<Vec<MetadataPath>>,
 }
 
 /// A key, without its text.

@@ -17,6 +17,7 @@ diesel::table! {
         name -> Text,
         created_at -> BigInt,
         archived_at -> Nullable<BigInt>,
+        metadata_filter_paths -> Text,
     }
 }
 

@@ -28,7 +28,10 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 27] = [
     table("deployment", "id version"),
     table("secrets", "name secret created_at"),
     table("organizations", "id name plan created_at"),
-    table("projects", "id organization_id name created_at archived_at"),
+    table(
+        "projects",
+        "id organization_id name created_at archived_at metadata_filter_paths",
+    ),
     table(
         "api_keys",
         "id organization_id project_id environment name prefix key_hash created_at last_used_at \

@@ -13,6 +13,7 @@ use audit_domain::{
     Category, EventField, EventFilter, EventOrder, Facet, Facets, Interval, StoredEvent, TimeZone, Timestamp,
     TooManyBuckets, TopField, ViewerTier,
 };
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The newest events whose values are counted, at most.
@@ -73,12 +74,12 @@ pub struct EventSummary {
 }
 
 /// Why there is no summary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SummaryRefusal {
     /// The range of time has too many buckets.
     TooManyBuckets(TooManyBuckets),
     /// The index cannot count the events of this parameter, and there are too many to read them.
-    Uncountable(&'static str),
+    Uncountable(Cow<'static, str>),
     /// The index does not have all events yet, and there are too many to read them.
     IndexIncomplete,
 }

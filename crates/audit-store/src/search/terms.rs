@@ -12,6 +12,7 @@ use audit_domain::{
     ActionGlob, Category, Condition, EventFilter, Facet, Network, SearchedText, ValuePattern, ViewerTier,
 };
 use audit_index::Term;
+use std::borrow::Cow;
 
 /// A prefix or glob that expands to more actions than this selects no candidates.
 const EXPANDED_ACTIONS_MAX: usize = 64;
@@ -42,7 +43,7 @@ pub(crate) struct QueryTerms {
     pub(crate) terms: Vec<Term>,
     /// The parameter of a condition that also lets other events fulfil the terms; `None` if the events that fulfil the terms
     /// are exactly the selected ones.
-    pub(crate) inexact: Option<&'static str>,
+    pub(crate) inexact: Option<Cow<'static, str>>,
 }
 
 /// The terms that every selected event fulfils; `None` when no event can match.
@@ -52,7 +53,8 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
     }
     let mut found = QueryTerms {
         terms: word_terms(query),
-        inexact: selects_too_many(query).then_some("search"),
+        inexact: metadata_parameter(query.filter)
+            .or_else(|| selects_too_many(query).then_some("search".into())),
     };
     for (facet, condition) in &query.filter.conditions {
         if !add_condition_terms(session, query, (*facet, condition), &mut found)? {
@@ -60,6 +62,12 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
         }
     }
     Ok(add_tier_terms(session, query, &mut found)?.then_some(found))
+}
+
+/// The parameter of a condition on the metadata, which no index has.
+fn metadata_parameter(filter: &EventFilter) -> Option<Cow<'static, str>> {
+    let (path, condition) = filter.metadata.first_key_value()?;
+    Some(path.parameter(condition).into())
 }
 
 /// Whether events that do not match the search can have what it looks up: not every key is looked up, or other words share the token of
@@ -96,7 +104,7 @@ fn add_condition_terms(
     found: &mut QueryTerms,
 ) -> Result<bool> {
     if !condition.none_of.is_empty() {
-        found.inexact = Some(facet.exclusion());
+        found.inexact = Some(facet.exclusion().into());
     }
     if condition.any_of.is_empty() {
         return Ok(true);
@@ -131,7 +139,7 @@ fn add_condition_terms(
                     tokens.extend(more)
                 }
                 Actions::Tokens(_) | Actions::Many => {
-                    found.inexact = Some(facet.as_str());
+                    found.inexact = Some(facet.as_str().into());
                     // The whole segments of the prefix select fewer candidates than no term.
                     match prefix.rfind('.') {
                         Some(dot) => tokens.push(segments(&prefix[..=dot])),
@@ -182,7 +190,7 @@ fn add_tier_terms(session: &mut AnySession, query: &Selected<'_>, found: &mut Qu
         match expand_globs(session, query.ledger_id, globs)? {
             Actions::None => return Ok(false),
             Actions::Tokens(tokens) => found.terms.push(Term::AnyOf(tokens)),
-            Actions::Many => found.inexact = Some("action"),
+            Actions::Many => found.inexact = Some("action".into()),
         }
     }
     Ok(true)

@@ -58,6 +58,7 @@ fn add_project(store: &Store, organization: u8, number: u8) -> ProjectId {
         name: "p".to_owned(),
         created_at: NOW,
         archived_at: None,
+        metadata_filter_paths: Vec::new(),
     };
     let id = project.id;
     let added = store.configure(organization_id, move |configurator| {

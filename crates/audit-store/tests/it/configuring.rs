@@ -13,7 +13,7 @@ const ORGANIZATION: [u8; 16] = [1; 16];
 fn renamed() -> ProjectUpdate {
     ProjectUpdate {
         name: Some("renamed".to_owned()),
-        archived_at: None,
+        ..ProjectUpdate::default()
     }
 }
 

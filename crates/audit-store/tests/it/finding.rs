@@ -2,8 +2,8 @@
 
 use crate::{NOW, append, create_project, open, prepare};
 use audit_domain::{
-    ActorType, Category, Condition, EventFilter, EventOrder, Facet, Outcome, PageLimit, Search, SearchMode,
-    SearchScope, StoredEvent, Timestamp, ValuePattern, ViewerTier,
+    ActorType, Category, Condition, EventFilter, EventOrder, Facet, MetadataPath, Outcome, PageLimit, Search,
+    SearchMode, SearchScope, StoredEvent, Timestamp, ValuePattern, ViewerTier,
 };
 use audit_store::{Destination, EventQuery, Store};
 use proptest::prelude::*;
@@ -98,19 +98,41 @@ pub(crate) fn any_filter() -> impl Strategy<Value = EventFilter> {
         Facet::ALL.len(),
     );
     let times = (proptest::option::of(0..5_i64), proptest::option::of(0..5_i64));
-    (values, action, search, times).prop_map(|(values, action, search, (start, end))| {
-        let conditions = Facet::ALL.iter().zip(values);
-        let mut conditions: BTreeMap<Facet, Condition> = conditions
-            .filter_map(|(facet, value)| Some((*facet, condition(*facet, value?))))
-            .collect();
-        conditions.extend(action.map(|action| (Facet::Action, action)));
-        EventFilter {
-            conditions,
-            start: start.map(|age| Timestamp::from_millis(NOW.as_millis() - age)),
-            end: end.map(|age| Timestamp::from_millis(NOW.as_millis() - age)),
-            search,
-        }
-    })
+    (values, action, search, times, any_members()).prop_map(
+        |(values, action, search, (start, end), metadata)| {
+            let conditions = Facet::ALL.iter().zip(values);
+            let mut conditions: BTreeMap<Facet, Condition> = conditions
+                .filter_map(|(facet, value)| Some((*facet, condition(*facet, value?))))
+                .collect();
+            conditions.extend(action.map(|action| (Facet::Action, action)));
+            EventFilter {
+                conditions,
+                metadata,
+                start: start.map(|age| Timestamp::from_millis(NOW.as_millis() - age)),
+                end: end.map(|age| Timestamp::from_millis(NOW.as_millis() - age)),
+                search,
+            }
+        },
+    )
+}
+
+/// Conditions on members of the metadata.
+fn any_members() -> impl Strategy<Value = BTreeMap<MetadataPath, Condition>> {
+    let paths = ["metadata.note", "metadata.n", "metadata.absent"];
+    let path = proptest::sample::select(paths.to_vec()).prop_map(|path| path.parse().expect("a path"));
+    let values = [
+        "Role 0 updated",
+        "Role 1 updated",
+        "0",
+        "2",
+        "by alice",
+        "unknown",
+    ];
+    let value =
+        proptest::sample::select(values.to_vec()).prop_map(|value| ValuePattern::Is(value.to_owned()));
+    let values = |count| proptest::collection::btree_set(value.clone(), count);
+    let condition = (values(0..3), values(0..2)).prop_map(|(any_of, none_of)| Condition { any_of, none_of });
+    proptest::collection::btree_map(path, condition, 0..3)
 }
 
 /// Of words and phrases that events have, or nearly have.
@@ -196,6 +218,10 @@ pub(crate) fn thinned(filter: EventFilter, mask: u16) -> EventFilter {
         start: filter.start.filter(|_| keep(times)),
         end: filter.end.filter(|_| keep(times + 1)),
         search: filter.search.filter(|_| keep(times + 2)),
+        metadata: match keep(times + 3) {
+            true => filter.metadata,
+            false => BTreeMap::new(),
+        },
     }
 }
 
@@ -250,13 +276,13 @@ pub(crate) fn expected(
 ) -> Vec<StoredEvent> {
     let wanted = |event: &&StoredEvent| {
         let facets = event.facets().expect("a stored event");
-        let metadata = match &filter.search {
-            Some(search) if search.reads_metadata() => event.metadata_texts(tier).expect("a stored event"),
-            _ => Vec::new(),
-        };
+        let metadata = event.metadata(tier).expect("a stored event");
+        let hides_member =
+            |tier: &ViewerTier| filter.metadata.keys().any(|path| tier.hides_path(path.as_str()));
         match tier {
             // A condition on a hidden field selects nothing.
             Some(tier) if filter.conditions.keys().any(|facet| tier.hides(facet.field())) => false,
+            Some(tier) if hides_member(tier) => false,
             Some(tier) => tier.shows(&facets) && filter.matches(event, &tier.restrict(facets), &metadata),
             None => filter.matches(event, &facets, &metadata),
         }

@@ -78,6 +78,7 @@ pub(crate) fn create_project(store: &Store, number: u8) -> Destination {
         name: "p".to_owned(),
         created_at: NOW,
         archived_at: None,
+        metadata_filter_paths: Vec::new(),
     };
     let inserted = store.configure(Deployment, move |configurator| {
         configurator.insert_organization(&organization)?;

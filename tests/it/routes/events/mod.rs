@@ -9,6 +9,7 @@ mod get_one;
 mod idempotency;
 mod idempotency_header;
 mod lines;
+mod metadata;
 mod occurred_at;
 mod outcome_and_parties;
 mod paging;

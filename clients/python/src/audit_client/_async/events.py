@@ -76,6 +76,8 @@ class AsyncEvents:
         not_ip_address: Optional[OneOrMore[str]] = None,
         not_session_id: Optional[OneOrMore[str]] = None,
         not_outcome: Optional[OneOrMore[Outcome]] = None,
+        metadata: Optional[Mapping[str, OneOrMore[str]]] = None,
+        not_metadata: Optional[Mapping[str, OneOrMore[str]]] = None,
         start_date: Optional[Time] = None,
         end_date: Optional[Time] = None,
         search: Optional[str] = None,
@@ -89,8 +91,8 @@ class AsyncEvents:
 
         Newest first, with ``order="asc"`` oldest first. Several values of a field are alternatives:
         ``actor_id=["user_1", "user_2"]``. ``not_…`` excludes: ``not_tenant_id="audit-server"`` leaves out the service's own
-        events. ``ip_address`` can be a network: ``ip_address="203.0.113.0/24"``. ``id``, of up to 100 events, finds those
-        that exist, by id.
+        events. ``metadata={"order.id": "1001"}`` finds by members that the project has in ``metadata_filter_paths``.
+        ``ip_address`` can be a network: ``ip_address="203.0.113.0/24"``. ``id``, of up to 100 events, finds those that exist.
         """
         params: Params = {
             "tenant_id": tenant_id,
@@ -113,6 +115,8 @@ class AsyncEvents:
             "not_ip_address": not_ip_address,
             "not_session_id": not_session_id,
             "not_outcome": not_outcome,
+            "metadata": metadata,
+            "not_metadata": not_metadata,
             "start_date": start_date,
             "end_date": end_date,
             "search": search,

@@ -48,9 +48,20 @@ class Projects:
         request = call("POST", "/projects", body={"name": name}, is_idempotent=False)
         return cast(Project, (self._transport.send(request, json_of))["project"])
 
-    def update(self, project_id: str, *, name: Optional[str] = None, archived: Optional[bool] = None) -> Project:
-        """Renames a project, or archives it: an archived project takes no events, and everything else stays possible."""
-        body = {"name": name, "archived": archived}
+    def update(
+        self,
+        project_id: str,
+        *,
+        name: Optional[str] = None,
+        archived: Optional[bool] = None,
+        metadata_filter_paths: Optional[Sequence[str]] = None,
+    ) -> Project:
+        """Renames a project, or archives it: an archived project takes no events, and everything else stays possible.
+
+        ``metadata_filter_paths``, up to 16 such as ``metadata.order.id``, are the members by which events can be filtered.
+        """
+        paths = None if metadata_filter_paths is None else list(metadata_filter_paths)
+        body = {"name": name, "archived": archived, "metadata_filter_paths": paths}
         request = call("PATCH", f"/projects/{segment(project_id)}", body=body)
         return cast(Project, (self._transport.send(request, json_of))["project"])
 

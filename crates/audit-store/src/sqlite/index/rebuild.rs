@@ -192,7 +192,8 @@ mod tests {
         database
             .batch_execute(&format!(
                 "INSERT OR IGNORE INTO organizations VALUES ('o', 'o', 'pro', 0);
-                 INSERT OR IGNORE INTO projects (id, organization_id, name, created_at) VALUES ('p', 'o', 'p', 0);
+                 INSERT OR IGNORE INTO projects (id, organization_id, name, created_at, metadata_filter_paths)
+                     VALUES ('p', 'o', 'p', 0, '[]');
                  REPLACE INTO ledgers (id, project_id, environment, group_id, configuration_version, size)
                      VALUES (1, 'p', 'live', 0, 0, {})",
                 seqs.end
