@@ -196,8 +196,8 @@ pub(crate) struct SegmentMatches<I> {
     /// Terms by index, two at a time, whose posted lists have no row in common. `None` until it is read.
     disjoint: Option<Vec<[usize; 2]>>,
     disjoint_reader: DisjointReader,
-    /// The number of chunks prefetched, at most 2.
-    chunks_prefetched: u32,
+    /// The chunk that was prefetched first, and whether the others were, too.
+    prefetched: Option<(u32, bool)>,
     /// The number of the next matches whose ids were prefetched.
     ids_prefetched: usize,
     found: Bitmap,
@@ -253,7 +253,7 @@ impl<I: RowId> SegmentMatches<I> {
             chunk: None,
             disjoint: is_one_chunk.then(Vec::new),
             disjoint_reader: DisjointReader::new(segment.id),
-            chunks_prefetched: 0,
+            prefetched: None,
             ids_prefetched: 0,
             found: Bitmap::new(segment.rows),
             other: Bitmap::new(segment.rows),
@@ -268,7 +268,7 @@ impl<I: RowId> SegmentMatches<I> {
         }
     }
 
-    /// The matches in a chunk; `None` if there are none. The chunks are visited from the last one to the first, or once.
+    /// The matches in a chunk; `None` if there are none. Each chunk is visited once, all in one direction.
     pub(crate) fn matches_in<B: Blocks>(
         &mut self,
         chunk: u32,
@@ -379,12 +379,13 @@ impl<I: RowId> SegmentMatches<I> {
     /// Prefetches the postings of a chunk for all terms, and what can rule out chunks. One chunk is often sufficient; with the
     /// second, all others are prefetched.
     fn prefetch_chunk<B: Blocks>(&mut self, chunk: u32, blocks: &mut B) -> Result<(), B::Error> {
-        let chunks = match self.chunks_prefetched {
-            0 => chunk..=chunk,
-            1 => chunk_of(self.rows.start)..=chunk,
-            _ => return Ok(()),
+        let chunks = match self.prefetched {
+            None => chunk..=chunk,
+            Some((first, false)) if first < chunk => chunk..=chunk_of(self.rows.end - 1),
+            Some((_, false)) => chunk_of(self.rows.start)..=chunk,
+            Some((_, true)) => return Ok(()),
         };
-        self.chunks_prefetched += 1;
+        self.prefetched = Some((chunk, self.prefetched.is_some()));
         let expected = self.terms.iter().flat_map(|term| term.blocks_of(chunks.clone()));
         let mut expected: Vec<_> = expected.take(PREFETCH_BLOCKS_MAX).collect();
         if self.disjoint.is_none() {

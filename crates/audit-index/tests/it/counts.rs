@@ -204,3 +204,27 @@ fn counts_of_many_rows_are_those_of_a_full_scan() {
         }
     }
 }
+
+#[test]
+fn the_oldest_match_takes_as_many_requests_in_a_segment_of_more_chunks() {
+    const CHUNK_ROWS: i64 = 1 << 16;
+    let requests = |chunks: i64| {
+        let last = chunks * CHUNK_ROWS - 1;
+        // Both terms have rows in every chunk, and meet in the last row alone.
+        let tokens = |row: i64| match (row == last, row % 2) {
+            (true, _) => "x y",
+            (false, 0) => "x",
+            (false, _) => "y",
+        };
+        let all: Rows = (0..=last).map(|row| (row, tokens(row).to_owned())).collect();
+        let mut blocks = Memory::default();
+        let segments = [file_all(&all, 1, &mut blocks)];
+        let terms = ["x", "y"].map(|token| Term::is(token.to_owned()));
+        let (mut far, cache) = (Counting::<true>::of(blocks), BlockCache::new(8 << 20));
+        let everything = i64::MIN..i64::MAX;
+        let found = oldest(&segments, &terms, &everything, 1, &mut cache.before(&mut far));
+        assert_eq!(found, Ok(vec![last]));
+        far.reads
+    };
+    assert_eq!(requests(4), requests(2));
+}
