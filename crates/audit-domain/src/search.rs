@@ -113,7 +113,8 @@ pub struct Search {
 impl Search {
     /// The longest search text, in characters.
     pub const CHARS_MAX: usize = 256;
-    /// The most different words of a search.
+    /// The most words of a search, and so the most comparisons with each word of a text. A piece that is written twice counts once, and so
+    /// does a word that its piece has twice, but in a phrase.
     pub const WORDS_MAX: usize = 16;
     /// The most of them that may be prefixes: a prefix stands for every word that begins so, and each is looked up.
     pub const PREFIX_WORDS_MAX: usize = 2;
@@ -149,12 +150,10 @@ impl Search {
                 Self::PREFIX_WORDS_MAX
             ));
         }
-        match words.len() {
+        match search.pieces.iter().map(|piece| piece.words.len()).sum::<usize>() {
             0 => refuse("must hold a letter or a digit".to_owned()),
-            count if count > Self::WORDS_MAX => {
-                refuse(format!("must have at most {} words", Self::WORDS_MAX))
-            }
-            _ => Ok(search),
+            1..=Self::WORDS_MAX => Ok(search),
+            _ => refuse(format!("must have at most {} words", Self::WORDS_MAX)),
         }
     }
 

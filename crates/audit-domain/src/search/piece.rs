@@ -5,7 +5,7 @@ use super::{Extent, FoldedText, SearchMode, SearchWord, Word, distinct};
 /// What has no space in it, or is in quotation marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Not empty.
+    /// Not empty; of a phrase in their order, of another piece each once.
     pub(super) words: Vec<SearchWord>,
     /// Whether the words must follow each other in one text.
     pub(super) is_phrase: bool,
@@ -48,9 +48,13 @@ impl Piece {
             let text = word.text.to_owned();
             words.push(SearchWord { text, extent });
         }
+        let is_phrase = is_quoted && words.len() > 1;
         Self {
-            is_phrase: is_quoted && words.len() > 1,
-            words,
+            is_phrase,
+            words: match is_phrase {
+                true => words,
+                false => distinct(words.into_iter()),
+            },
             forms: has_whole_texts.then(|| text.to_owned()).into_iter().collect(),
         }
     }

@@ -117,7 +117,7 @@ pub(super) struct HistoryQuery {
     /// Words, all of which must be words of the action, the actor's name or the target's name; a word with a `*` behind
     /// it must begin one, and a word in a script without spaces be any part of one. Words in quotation marks must follow each other
     /// in one text. Case, width, and accents of Latin, Greek and Cyrillic letters do not count. At least one letter or digit, at most
-    /// 16 different words, 2 of them with a `*`.
+    /// 16 words, 2 of them with a `*`.
     #[schemars(example = &"jane upd*")]
     search: Option<SearchText>,
     /// With `prefix` the last word of `search` is compared as if a `*` were behind it: for a text that is still being typed. By
