@@ -43,6 +43,9 @@ class QueryStorm(Attack):
             "action=area1*&target_type=document&actor_type=user&category=mutation&limit=200",
             "actor_id=absent&category=mutation&target_type=document",
             "end_date=2020-01-01T00:00:00Z&search=r*",
+            "ip_address=::/0",
+            "search=0*&search_in=ids",
+            f"search=%22{'+'.join('a' * 16)}%22&search_in=metadata",
         ]
         token = generator.scene.attacker.viewer_token
         messages = [get(f"/api/v1/events?{query}", token) for query in queries]

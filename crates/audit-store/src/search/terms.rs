@@ -13,11 +13,14 @@ use audit_domain::{
 };
 use audit_index::Term;
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 /// A prefix or glob that expands to more actions than this selects no candidates.
 const EXPANDED_ACTIONS_MAX: usize = 64;
 /// Actions of a ledger that an expansion reads, at most.
 const READ_ACTIONS_MAX: usize = 1_000;
+/// A network with fewer bits, of IPv4 and of IPv6, selects no candidates: each address in it would be looked up.
+const NETWORK_BITS_MIN: (u8, u8) = (8, 16);
 
 /// The actions of a ledger that a prefix or the globs of a tier allow.
 enum Actions {
@@ -122,6 +125,10 @@ fn add_condition_terms(
                     .map(|kind| token(*kind, ledger_id.0, value.as_bytes()));
                 tokens.extend(of_value);
             }
+            ValuePattern::Within(network) if is_wide(network) => {
+                found.inexact = Some(facet.as_str());
+                return Ok(true);
+            }
             // What is in another network is found with it.
             ValuePattern::Within(network) if !is_within_another(network, condition) => {
                 let of_network = network_prefixes(ledger_id.0, network);
@@ -158,6 +165,16 @@ fn add_condition_terms(
         false => Term::Prefix(prefixes.into_iter().chain(tokens).collect()),
     });
     Ok(true)
+}
+
+/// Whether a network has too many addresses to look them up.
+fn is_wide(network: &Network) -> bool {
+    let (of_v4, of_v6) = NETWORK_BITS_MIN;
+    let bits_min = match network.first() {
+        IpAddr::V4(_) => of_v4,
+        IpAddr::V6(_) => of_v6,
+    };
+    network.prefix_bits() < bits_min
 }
 
 /// Whether a condition demands a wider network as well.
@@ -239,4 +256,24 @@ fn expand(
         1..=EXPANDED_ACTIONS_MAX => Actions::Tokens(tokens),
         _ => Actions::Many,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_of_most_addresses_select_no_candidates() {
+        for (network, expected) in [
+            ("0.0.0.0/0", true),
+            ("10.0.0.0/7", true),
+            ("10.0.0.0/8", false),
+            ("::/0", true),
+            ("2000::/15", true),
+            ("2001::/16", false),
+            ("::1", false),
+        ] {
+            assert_eq!(is_wide(&network.parse().unwrap()), expected, "{network}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::rows::{
 use super::schema::{event_times, events};
 use super::{Shared, SqliteSession};
 use crate::database::session::Session;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::ids::LedgerId;
 use crate::schema::ledgers;
@@ -28,6 +28,8 @@ const WALKED_CHUNKS_MAX: usize = 4;
 
 /// Rows of all ledgers that one statement reads where a rebuild of the index has not been.
 const UNREACHED_ROWS: usize = 1_000;
+/// Such statements of a page, at most: they read 10 million rows. Beyond it the page has to wait for the rebuild.
+const UNREACHED_READS_MAX: usize = 10_000;
 
 /// A walk through candidates.
 #[derive(Debug)]
@@ -41,6 +43,8 @@ pub(crate) struct Scan {
     /// The older candidates that a rebuild of the index has not reached. Newest first they are read after those of the walk, oldest
     /// first before them.
     unreached: Remaining<i64>,
+    /// How many statements may still read them.
+    unreached_reads: usize,
 }
 
 impl ScanSession for SqliteSession {
@@ -95,6 +99,7 @@ impl ScanSession for SqliteSession {
                 range: unreached,
                 order,
             },
+            unreached_reads: UNREACHED_READS_MAX,
         })
     }
 
@@ -232,6 +237,10 @@ impl Scan {
         found: &mut Vec<StoredEvent>,
     ) -> Result<()> {
         while found.len() < wanted && !self.unreached.range.is_empty() {
+            let Some(reads) = self.unreached_reads.checked_sub(1) else {
+                return Err(StoreError::Unreachable("the index is being rebuilt".to_owned()));
+            };
+            self.unreached_reads = reads;
             let missing = wanted - found.len();
             let (events, _) = read_times(
                 connection,
@@ -328,4 +337,51 @@ pub(crate) fn event(
     let seq = ledger_and_seq(entry).1.cast_unsigned();
     let event = stored_event(connection, entry)?;
     Ok(event.map(|event| LoggedEvent { seq, event }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::StoreOptions;
+    use crate::sqlite::Database;
+    use crate::sqlite::connection::{Purpose, connect};
+    use diesel::connection::SimpleConnection;
+
+    #[test]
+    fn a_page_reads_a_limited_part_of_what_a_rebuild_has_not_reached() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        drop(Database::open(&path, &StoreOptions::default()).unwrap());
+        let mut database = connect(&path, Purpose::Write).unwrap();
+        let others = entry(LedgerId(1), 0);
+        database
+            .batch_execute(&format!(
+                "WITH RECURSIVE numbers (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM numbers LIMIT 2500)
+                 INSERT INTO event_times SELECT number, {others} + number FROM numbers"
+            ))
+            .unwrap();
+        let mut read = |order, unreached_reads| {
+            let mut scan = Scan {
+                ledger_id: LedgerId(2),
+                terms: vec![Term::is(ledger_token(2))],
+                walks_rows: false,
+                walk: Walk {
+                    remaining: Remaining { range: 0..0, order },
+                    backlog: Vec::new(),
+                },
+                unreached: Remaining {
+                    range: 0..2_500,
+                    order,
+                },
+                unreached_reads,
+            };
+            let mut found = Vec::new();
+            scan.read_unreached(&mut database, 1, &mut found)
+                .map(|()| found.len())
+        };
+        for order in [EventOrder::Descending, EventOrder::Ascending] {
+            assert!(matches!(read(order, 2), Err(StoreError::Unreachable(_))));
+            assert!(matches!(read(order, 3), Ok(0)));
+        }
+    }
 }
