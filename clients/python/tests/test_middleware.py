@@ -179,6 +179,47 @@ def test_a_request_is_recorded_as_the_table_says(
         assert event == wanted
 
 
+@pytest.mark.parametrize("status", [200, 500, None])
+def test_asgi_records_a_request_that_is_cancelled_while_its_event_is_recorded(status: Optional[int]) -> None:
+    audit = RecordingClient()
+
+    async def use() -> None:
+        handling, recording, known = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        @audited("invoice.deleted", "mutation", failed_action="invoice.deleted")
+        async def delete_invoice(id: str) -> None:
+            handling.set()
+            if status is None:
+                await asyncio.Event().wait()
+            if status == 500:
+                raise RuntimeError("broken")
+
+        async def actor(_: Any) -> Dict[str, str]:
+            recording.set()
+            await known.wait()
+            return {"id": "user_1", "type": "user"}
+
+        app = FastAPI()
+        middleware: Any = audit_client.asgi.AuditMiddleware
+        app.add_middleware(middleware, client=audit, tenant="acme", actor=actor)
+        app.add_api_route("/invoices/{id}", delete_invoice, methods=["DELETE"])
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://shop") as http:
+            task = asyncio.ensure_future(http.delete("/invoices/42"))
+            await handling.wait()
+            if status is None:
+                task.cancel()
+            await recording.wait()
+            task.cancel()
+            await asyncio.wait([task])
+            assert task.cancelled() and not audit.recorded
+            known.set()
+            await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
+
+    asyncio.run(use())
+    metadata = {"aborted": True} if status is None else {"status": status}
+    audit.assert_recorded({"action": "invoice.deleted", "actor": {"id": "user_1"}, "metadata": metadata}, count=1)
+
+
 def test_flask_records_a_request_whose_error_is_propagated() -> None:
     audit = RecordingClient()
     app = flask.Flask("shop")

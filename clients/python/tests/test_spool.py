@@ -163,6 +163,28 @@ def test_a_full_disk_refuses_the_event_and_keeps_the_others(spool: Spool, monkey
     buffer.close()
 
 
+def test_numbers_of_segments_go_on_after_the_last_one_was_removed(spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise `position` names an offset in the new segment, and the events before it are lost."""
+    buffer = filled(spool, entries(2))
+    assert numbers(buffer) == [0, 1]
+
+    def full(*_: Any) -> int:
+        raise OSError(28, "No space left on device")
+
+    # Removes the settled segment, and cannot make the next one.
+    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "open", full)
+    with pytest.raises(SpoolError, match="No space left"):
+        buffer.append(entries(1)[0])
+    monkeypatch.undo()
+    buffer.close()
+    assert not list((spool.path / "0").glob("*.events"))
+    filled(spool, entries(3, start=5)).close()
+    buffer = SpoolBuffer(spool)
+    assert numbers(buffer) == [5, 6, 7]
+    buffer.close()
+
+
 def test_a_spool_that_cannot_be_opened_is_an_error_at_once(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(SpoolError, match="cannot open"):

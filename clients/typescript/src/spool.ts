@@ -108,9 +108,13 @@ export class Spool implements EventBuffer {
   }
 
   hasRoom(bytes: number): boolean {
+    return this.#unsettledBytes + this.#queuedBytes + bytes + 10 <= this.#bytesMax;
+  }
+
+  get #unsettledBytes(): number {
     const written = this.#segments.reduce((sum, segment) => sum + segment.bytes, 0);
     const isReadInPart = this.#segments[0]?.number === this.#position.segment;
-    return written - (isReadInPart ? this.#position.offset : 0) + this.#queuedBytes + bytes + 10 <= this.#bytesMax;
+    return written - (isReadInPart ? this.#position.offset : 0);
   }
 
   append(entry: Entry): Promise<void> {
@@ -149,12 +153,28 @@ export class Spool implements EventBuffer {
   }
 
   async #write(records: Buffer): Promise<void> {
-    let segment = this.#segments.at(-1);
-    if (this.#file === undefined || segment === undefined || segment.bytes >= SEGMENT_BYTES_MAX) {
-      segment = await this.#newSegment((segment?.number ?? this.#position.segment) + 1);
-    }
-    const file = this.#file!;
     try {
+      await this.#writeRecords(records);
+    } catch (error) {
+      if (this.#unsettledBytes > 0 || this.#segments.length === 0) {
+        throw error;
+      }
+      // A full disk, perhaps of settled events: the last segment stays until it is full.
+      for (let settled = this.#segments[0]; settled !== undefined; settled = this.#segments[0]) {
+        await rm(this.#path(settled.number), { force: true });
+        this.#segments.shift();
+      }
+      await this.#writeRecords(records);
+    }
+  }
+
+  async #writeRecords(records: Buffer): Promise<void> {
+    try {
+      let segment = this.#segments.at(-1);
+      if (this.#file === undefined || segment === undefined || segment.bytes >= SEGMENT_BYTES_MAX) {
+        segment = await this.#newSegment((segment?.number ?? this.#position.segment) + 1);
+      }
+      const file = this.#file!;
       // At the known end: what a failed write has left there is written over.
       for (let written = 0; written < records.length; ) {
         const rest = records.length - written;
@@ -163,25 +183,40 @@ export class Spool implements EventBuffer {
       if (this.#sync) {
         await file.datasync();
       }
+      segment.bytes += records.length;
     } catch (error) {
-      // After a failed sync nobody knows what is on the disk: the next records go into another segment.
-      this.#file = undefined;
-      await truncate(this.#path(segment.number), segment.bytes).catch(() => undefined);
-      await file.close().catch(() => undefined);
+      await this.#leaveSegment();
       throw error;
     }
-    segment.bytes += records.length;
   }
 
   async #newSegment(number: number): Promise<Segment> {
-    await this.#file?.close();
+    const full = this.#file;
+    this.#file = undefined;
+    await full?.close();
     this.#file = await open(this.#path(number), "wx", 0o600);
+    const segment = { number, bytes: 0 };
+    this.#segments.push(segment);
     if (this.#sync) {
       await syncDirectory(this.#directory);
     }
-    const segment = { number, bytes: 0 };
-    this.#segments.push(segment);
     return segment;
+  }
+
+  /** After a failed sync nobody knows what is on the disk: the next records go into another segment. */
+  async #leaveSegment(): Promise<void> {
+    const file = this.#file;
+    const segment = this.#segments.at(-1);
+    this.#file = undefined;
+    if (file === undefined || segment === undefined) {
+      return;
+    }
+    await file.close().catch(() => undefined);
+    if (segment.bytes > 0) {
+      await truncate(this.#path(segment.number), segment.bytes).catch(() => undefined);
+    } else {
+      await rm(this.#path(segment.number)).then(() => this.#segments.pop(), () => undefined);
+    }
   }
 
   async oldest(count: number): Promise<Entry[]> {

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, test, type TestContext } from "node:test";
 import { AuditClient, type NewEvent } from "audit-server-client";
 import { openSpool, type Spool } from "audit-server-client/spool";
 import { temporaryDirectory } from "./server.js";
@@ -112,6 +113,52 @@ test("segments are removed when their events are settled, and the limit counts w
   }
   assert.equal(segments().length, 1);
   assert.ok(spool.hasRoom(19 * 1024 * 1024));
+});
+
+/** Lets this method of open files fail: once, or until it is restored. */
+async function failing(context: TestContext, method: "datasync" | "sync" | "write", times?: number): Promise<{ restore: () => void }> {
+  const file = await open(directory);
+  const prototype = Object.getPrototypeOf(file) as FileHandle;
+  await file.close();
+  const fails = (): Promise<never> => Promise.reject(new Error("ENOSPC"));
+  return context.mock.method(prototype, method, fails, times === undefined ? {} : { times }).mock;
+}
+
+test("on a full disk settled events make room, and empty segments are not kept", async (context) => {
+  const spool = await opened();
+  const settled = async (text: string) => {
+    await spool.append(JSON.stringify({ text }));
+    assert.deepEqual(await spool.oldest(2), [JSON.stringify({ text })]);
+    await spool.settle(1);
+  };
+  await settled("a");
+  await failing(context, "write", 1);
+  await settled("b");
+  assert.equal(segments().length, 1);
+  const full = await failing(context, "write");
+  await assert.rejects(spool.append("{}"), /written to the spool/);
+  await assert.rejects(spool.append("{}"), /written to the spool/);
+  assert.deepEqual([spool.pending, segments()], [0, []]);
+  full.restore();
+  await settled("c");
+  assert.equal((await reopened()).pending, 0);
+});
+
+test("what is not settled stays when a write or a sync fails", async (context) => {
+  const spool = await opened();
+  await spool.append('{"text":"a"}');
+  for (const [method, text] of [["write", "b"], ["datasync", "c"], ["sync", "d"]] as const) {
+    const failure = await failing(context, "datasync");
+    await assert.rejects(spool.append('{"text":"x"}'), /written to the spool/);
+    failure.restore();
+    await failing(context, method, 1);
+    await assert.rejects(spool.append('{"text":"x"}'), /written to the spool/);
+    await spool.append(JSON.stringify({ text }));
+  }
+  const expected = ["a", "b", "c", "d"].map((text) => JSON.stringify({ text }));
+  assert.deepEqual(await spool.oldest(9), expected);
+  assert.deepEqual(await (await reopened()).oldest(9), expected);
+  assert.equal(segments().length, 4);
 });
 
 test("one process at a time uses a spool, and a dead one does not hold it", async () => {

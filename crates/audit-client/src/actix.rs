@@ -15,12 +15,14 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::task::JoinHandle;
 
-/// The events of a request, `None` as soon as it has ended. In its extensions, and with the middleware.
+/// The events of a request, `None` as soon as it has ended. In its extensions, and with the middleware that records them.
 #[derive(Clone)]
 struct Annotations(Rc<RefCell<Option<Annotated>>>);
 
 struct Annotated {
     began: Instant,
+    /// Whether a middleware records the events. Without one they are an error when the request is dropped.
+    is_watched: bool,
     events: Vec<EventBuilder>,
     /// The client and the request, as of the latest [`annotate`]: when the handler is dropped, its request is gone. The middleware cannot hold the
     /// request, whose routing needs it for itself.
@@ -31,10 +33,24 @@ impl Annotations {
     fn begin() -> Self {
         let annotated = Annotated {
             began: Instant::now(),
+            is_watched: false,
             events: Vec::new(),
             known: None,
         };
         Self(Rc::new(RefCell::new(Some(annotated))))
+    }
+
+    /// Those of this request. They begin with its first [`annotate`] or its first middleware, whichever comes first.
+    fn of(request: &HttpRequest) -> Self {
+        request.extensions_mut().get_or_insert_with(Self::begin).clone()
+    }
+
+    /// `false` if another middleware records the events, or the request has ended.
+    fn watch(&self) -> bool {
+        let mut annotated = self.0.borrow_mut();
+        annotated
+            .as_mut()
+            .is_some_and(|annotated| !std::mem::replace(&mut annotated.is_watched, true))
     }
 
     /// `false` if the request has ended.
@@ -74,8 +90,9 @@ impl Annotations {
 
     /// Starts to record the events, once.
     fn end(&self, end: End) -> Option<JoinHandle<()>> {
-        let Annotated { events, known, .. } = self.0.take()?;
-        let Some((audit, seen)) = known else {
+        let mut annotated = self.0.take()?;
+        let events = std::mem::take(&mut annotated.events);
+        let Some((audit, seen)) = annotated.known.take() else {
             if !events.is_empty() {
                 log::error!(
                     "{} events were not recorded: the application's data have no client",
@@ -89,6 +106,17 @@ impl Annotations {
     }
 }
 
+impl Drop for Annotated {
+    fn drop(&mut self) {
+        if !self.is_watched {
+            log::error!(
+                "{} events were not recorded: annotate needs the middleware",
+                self.events.len()
+            );
+        }
+    }
+}
+
 /// Records the events of a handler that the server drops.
 struct DropGuard(Annotations);
 
@@ -99,14 +127,11 @@ impl Drop for DropGuard {
 }
 
 /// Adds an event to what the middleware records: if this request succeeds, or under its [`EventBuilder::failed_action`] if it fails. It also calls
-/// the functions of [`Identity`], for the case that the server drops the handler because its client has gone.
+/// the functions of [`Identity`], for the case that the server drops the handler because its client has gone. A middleware that gets the request
+/// before [`record`] may annotate it too.
 pub fn annotate(request: &HttpRequest, event: impl Into<EventBuilder>) {
-    let annotations = request.extensions().get::<Annotations>().cloned();
-    let is_added = annotations.is_some_and(|annotations| annotations.add(request, event.into()));
-    if !is_added {
-        log::error!(
-            "an event was not recorded: annotate needs the middleware, and comes before the response"
-        );
+    if !Annotations::of(request).add(request, event.into()) {
+        log::error!("an event was not recorded: annotate comes before the response");
     }
 }
 
@@ -169,7 +194,8 @@ fn seen(audit: Option<&dyn Record>, request: &HttpRequest, began: Instant) -> Se
 /// The middleware, for `actix_web::middleware::from_fn`. It completes the events of the handler's [`annotate`] (tenant, actor, context,
 /// and the method, route, status and duration in `metadata`), and records them before the response is sent, in a thread for blocking
 /// work. An event that cannot be recorded is an error in the log; the response stays. When the server drops the handler, because its client has
-/// gone, what it has annotated is recorded without a status, with `"aborted": true` in `metadata`.
+/// gone, what it has annotated is recorded without a status, with `"aborted": true` in `metadata`. If it is registered more than once, the outermost
+/// one records.
 ///
 /// The application's data have to have the client, as `web::Data<Arc<dyn Record>>`, and may have an [`Identity`].
 ///
@@ -201,8 +227,10 @@ pub async fn record<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, actix_web::Error> {
-    let annotations = Annotations::begin();
-    request.extensions_mut().insert(annotations.clone());
+    let annotations = Annotations::of(request.request());
+    if !annotations.watch() {
+        return next.call(request).await;
+    }
     let _guard = DropGuard(annotations.clone());
     match next.call(request).await {
         Ok(response) => {

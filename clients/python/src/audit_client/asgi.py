@@ -89,7 +89,7 @@ class AuditMiddleware:
             nonlocal is_recorded
             if message["type"] == "http.response.start" and not is_recorded:
                 is_recorded = True
-                await self.record(scope, fields, message["status"], began)
+                await asyncio.shield(self.start_recording(scope, fields, message["status"], began))
             await send(message)
 
         token = CURRENT.set(fields)
@@ -97,17 +97,22 @@ class AuditMiddleware:
             await self.app(scope, receive, send_recorded)
         except Exception:
             if not is_recorded:
-                await self.record(scope, fields, 500, began)
+                await asyncio.shield(self.start_recording(scope, fields, 500, began))
             raise
         except asyncio.CancelledError:
             if not is_recorded:
-                # In a task of its own: this one may be cancelled again.
-                task = asyncio.ensure_future(self.record(scope, fields, None, began))
-                self.recording.add(task)
-                task.add_done_callback(self.recording.discard)
+                # Not `shield`: its error would take the place of the cancellation.
+                await asyncio.wait([self.start_recording(scope, fields, None, began)])
             raise
         finally:
             CURRENT.reset(token)
+
+    def start_recording(self, scope: Scope, fields: Dict[str, Any], status: Optional[int], began: float) -> "asyncio.Task[None]":
+        """Records in a task of its own: that of the request may be cancelled before the event is recorded."""
+        task = asyncio.ensure_future(self.record(scope, fields, status, began))
+        self.recording.add(task)
+        task.add_done_callback(self.recording.discard)
+        return task
 
     async def record(self, scope: Scope, fields: Dict[str, Any], status: Optional[int], began: float) -> None:
         annotation: Optional[Annotation] = getattr(scope.get("endpoint"), ATTRIBUTE, None)

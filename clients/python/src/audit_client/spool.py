@@ -85,6 +85,9 @@ class SlotLog:
         first = self.segments[0] if self.segments else 0
         try:
             segment, offset = map(int, (self.path / "position").read_text().split())
+            if not self.segments:
+                # All were settled and removed. Numbers go on behind them: this file must not name an offset in a new segment.
+                return max(segment, 0), 0
             if offset > 0:
                 with self.file(segment).open("rb") as file:
                     file.seek(offset - 1)

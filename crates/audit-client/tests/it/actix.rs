@@ -77,6 +77,57 @@ async fn an_error_of_a_middleware_within_is_the_end_of_the_request() {
     events.assert_recorded(&[("action", "invoice.delete_failed"), ("outcome", "denied")]);
 }
 
+type Handled = Result<ServiceResponse, actix_web::Error>;
+
+fn of_middleware(action: &str) -> EventBuilder {
+    EventBuilder::of_request(action, Category::Mutation).tenant_id("acme")
+}
+
+async fn annotates_first(request: ServiceRequest, next: Next<BoxBody>) -> Handled {
+    annotate(request.request(), of_middleware("request.authenticated"));
+    next.call(request).await
+}
+
+async fn annotates_last(request: ServiceRequest, next: Next<BoxBody>) -> Handled {
+    let response = next.call(request).await?;
+    annotate(response.request(), of_middleware("request.billed"));
+    Ok(response)
+}
+
+#[actix_web::test]
+async fn what_a_middleware_outside_annotates_is_recorded() {
+    let events = RecordedEvents::default();
+    let audit: Arc<dyn Record> = Arc::new(events.clone());
+    let app = App::new()
+        .app_data(web::Data::new(audit))
+        .wrap(from_fn(record))
+        .wrap(from_fn(annotates_first))
+        .route("/{status}/{count}", web::get().to(handler));
+    let app = init_service(app).await;
+    call_service(&app, TestRequest::get().uri("/200/1").to_request()).await;
+    assert_eq!(events.events().len(), 2);
+    events.assert_recorded(&[("action", "request.authenticated"), ("outcome", "success")]);
+}
+
+#[actix_web::test]
+async fn two_registrations_record_each_event_once() {
+    let events = RecordedEvents::default();
+    let audit: Arc<dyn Record> = Arc::new(events.clone());
+    let app = App::new()
+        .app_data(web::Data::new(audit))
+        .wrap(from_fn(record))
+        .wrap(from_fn(annotates_first))
+        .wrap(from_fn(annotates_last))
+        .wrap(from_fn(record))
+        .route("/{status}/{count}", web::get().to(handler));
+    let app = init_service(app).await;
+    call_service(&app, TestRequest::get().uri("/200/1").to_request()).await;
+    assert_eq!(events.events().len(), 3);
+    for action in ["request.authenticated", "invoice.deleted", "request.billed"] {
+        events.assert_recorded(&[("action", action)]);
+    }
+}
+
 async fn failing(request: HttpRequest) -> HttpResponse {
     let event = EventBuilder::of_request("invoice.deleted", Category::Mutation).tenant_id("acme");
     annotate(&request, event.failed_action("invoice.delete_failed"));
