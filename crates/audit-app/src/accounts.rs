@@ -261,14 +261,20 @@ impl AuditLog {
             Ok(Changed::by_all(after, events))
         })?;
         if service.is_cell() {
-            // All that was requested, also if the cell had it: the list may not.
-            let update = ProjectUpdate {
-                name: change.name.is_some().then(|| project.name.clone()),
-                archived_at: change.is_archived.map(|_| project.archived_at),
-                metadata_filter_paths: change.metadata_filter_paths.clone(),
-            };
-            let owner = listed.organization_id;
+            let (owner, requested) = (listed.organization_id, change.clone());
             self.change(owner, Place::Project(id), requester, move |configurator| {
+                // As the cell has it now: a later change of it may be in the list already.
+                let present = service.store.read(|reader| reader.project(id))?;
+                let present = present.ok_or(AppError::NotFound("project"))?;
+                // All that was requested, also if the cell had it: the list may not.
+                let update = ProjectUpdate {
+                    name: requested.name.is_some().then_some(present.name),
+                    archived_at: requested.is_archived.map(|_| present.archived_at),
+                    metadata_filter_paths: requested
+                        .metadata_filter_paths
+                        .is_some()
+                        .then_some(present.metadata_filter_paths),
+                };
                 configurator.update_project_of_cell(id, &update)?;
                 Ok(Changed::nothing(()))
             })?;

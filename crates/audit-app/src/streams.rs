@@ -14,7 +14,7 @@ use audit_auth::{MasterKey, Principal};
 use audit_domain::{ClaimToken, Comparison, ContentSalt, Entropy, Event, Facets, Record, Timestamp};
 use audit_redact::{Engine, Shape};
 use audit_store::{
-    AnonymousStreams, Appended, Destination, EventSender, NewEvent, NewStreamEvent, StoreError,
+    AnonymousStreams, Appended, Destination, EventSender, NewEvent, NewStreamEvent, Project, StoreError,
     StreamClientRow, StreamEvent, StreamRow, UnhashedEvent, Writer,
 };
 use limits::StreamLimits;
@@ -140,7 +140,7 @@ impl AuditLog {
     /// Moves the events of a stream into a project. Returns their number.
     ///
     /// # Errors
-    /// [`AppError::StreamNotFound`], [`AppError::StreamExpired`], [`AppError::StreamClaimed`].
+    /// [`AppError::StreamNotFound`], [`AppError::StreamExpired`], [`AppError::StreamClaimed`], [`AppError::ProjectArchived`].
     pub fn claim_stream(
         self: &Arc<Self>,
         master: &MasterKey,
@@ -180,6 +180,7 @@ impl AuditLog {
             let project_id = this.scope(writer, &principal, selection)?.project.project.id;
             writer.hold_configuration(project_id)?;
             let scope = this.scope(writer, &principal, selection)?;
+            require_unarchived(&scope.project.project)?;
             let claiming = Claiming {
                 engine: this
                     .engines
@@ -309,6 +310,14 @@ fn require_active(stream: StreamRow, now: Timestamp) -> Result<StreamRow> {
         StreamStatus::Active => Ok(stream),
         StreamStatus::Claimed => Err(AppError::StreamClaimed),
         StreamStatus::Expired => Err(AppError::StreamExpired),
+    }
+}
+
+/// Refuses a claim by an archived project. The plan of an append refuses new events alone, but a claim also uses up the stream.
+fn require_unarchived(project: &Project) -> Result<()> {
+    match project.archived_at {
+        None => Ok(()),
+        Some(_) => Err(AppError::ProjectArchived(project.id)),
     }
 }
 

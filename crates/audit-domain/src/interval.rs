@@ -79,7 +79,12 @@ impl Interval {
                 // Before a change of the clocks it may be none.
                 self.whole_before(start, zone)
             }
-            Self::Day | Self::Week | Self::Month => zone.first_at(self.floor(zone.reading(time))),
+            Self::Day | Self::Week | Self::Month => {
+                let start = zone.first_at(self.floor(zone.reading(time)));
+                // Clocks that were put back across midnight show the end of a day again after the next one has begun.
+                let next = self.after(start, zone);
+                if next <= time { next } else { start }
+            }
         }
     }
 
@@ -382,6 +387,28 @@ mod tests {
             days,
             ["2011-12-29T10", "2011-12-30T10", "2011-12-31T10"].map(|hour| format!("{hour}:00:00.000Z"))
         );
+    }
+
+    #[test]
+    fn a_day_that_has_begun_goes_on_when_clocks_are_put_back_across_midnight() {
+        // St. John's, Newfoundland: from 00:01 to 23:01.
+        let st_johns = TimeZone::new(-9_000, [(at("2010-11-07T02:31:00Z"), -12_600)]);
+        for first in [
+            "2010-11-07T02:30:00Z",
+            "2010-11-07T03:00:00Z",
+            "2010-11-07T03:30:00Z",
+        ] {
+            let (_, days) = starts_in(&st_johns, Some(Interval::Day), first, "2010-11-08T03:30:00Z");
+            let expected = ["2010-11-07T02:30:00.000Z", "2010-11-08T03:30:00.000Z"];
+            assert_eq!(days, expected, "{first}");
+        }
+        let (_, day) = starts_in(
+            &st_johns,
+            Some(Interval::Day),
+            "2010-11-07T02:29:59Z",
+            "2010-11-07T03:00:00Z",
+        );
+        assert_eq!(day, ["2010-11-06T02:30:00.000Z", "2010-11-07T02:30:00.000Z"]);
     }
 
     #[test]

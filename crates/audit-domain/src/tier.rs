@@ -139,7 +139,7 @@ impl fmt::Display for HiddenField {
 words! {
     /// What a viewer token can read beside the list of events.
     pub enum ViewerRoute {
-        /// One event by its id.
+        /// One event at a path of its own. The list also finds it by its id.
         Event = "event",
         /// Numbers of events.
         Summary = "summary",

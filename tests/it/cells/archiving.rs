@@ -1,8 +1,11 @@
 //! A project of another cell is archived there, and in the list of the home cell.
 
 use super::Cells;
-use audit_tests::{Deadline, Stream, claim_token, event};
+use audit_tests::{Deadline, Stream, claim_token, event, event_with};
 use serde_json::{Value, json};
+
+const ARCHIVED: &str = "projects WHERE archived_at IS NOT NULL";
+const BLOCKED: &str = "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
 
 #[test]
 fn a_project_of_a_cell_is_archived_there_and_in_the_list() {
@@ -14,9 +17,12 @@ fn a_project_of_a_cell_is_archived_there_and_in_the_list() {
         let elsewhere = organization.on(&deployment.servers[1]);
         // Both servers have cached it.
         elsewhere.project().store(event());
-        organization.project().store(event());
+        let keyed = event_with(json!({"idempotency_key": "k"}));
+        organization.project().store(keyed.clone());
         let stream = Stream::of(&deployment.servers[0].client()).with_token(&claim_token());
         stream.store_all(vec![event(), event()]);
+        let repeated = stream.with_token(&claim_token());
+        repeated.store(keyed);
         let path = format!("/projects/{}", organization.project_id);
         let archive = |is_archived: bool| {
             let change = json!({"archived": is_archived});
@@ -33,11 +39,14 @@ fn a_project_of_a_cell_is_archived_there_and_in_the_list() {
         for organization in [&organization, &elsewhere] {
             let refused = organization.project().post("/events").json(event()).send();
             refused.expect_error(403, "project_archived");
-            let claim = stream.claim(&organization.master()).send();
-            claim.expect_error(403, "project_archived");
+            for stream in [&stream, &repeated] {
+                let claim = stream.claim(&organization.master()).send();
+                claim.expect_error(403, "project_archived");
+            }
             assert_eq!(organization.project().count(), 2);
         }
         assert_eq!(stream.state(), ("active".to_owned(), 2), "{cell}");
+        assert_eq!(repeated.state(), ("active".to_owned(), 1), "{cell}");
         assert_eq!(list("false"), [] as [Value; 0], "{cell}");
         assert_eq!(list("true"), std::slice::from_ref(&archived), "{cell}");
         assert_eq!(elsewhere.master().one(&path, "project"), archived, "{cell}");
@@ -45,6 +54,7 @@ fn a_project_of_a_cell_is_archived_there_and_in_the_list() {
         assert_eq!((list("false"), list("true")), (before, Vec::new()), "{cell}");
         elsewhere.project().store(event());
         assert_eq!(stream.move_to(&elsewhere.master()), 2, "{cell}");
+        assert_eq!(repeated.move_to(&elsewhere.master()), 0, "{cell}");
     }
     assert_eq!(deployment.rows("open_claims"), [0, 0, 0]);
 }
@@ -68,6 +78,69 @@ fn an_interrupted_archiving_is_completed_by_its_repetition() {
     assert_eq!(archive(), archived);
     let listed = organization.master().get("/projects").query("archived", "true");
     assert_eq!(listed.send().expect_status(200).list("projects"), [archived]);
+}
+
+/// Of two changes, the one that the cell committed first may be the later one in the list. It then takes the state of the cell.
+#[test]
+fn the_list_has_the_state_of_the_cell_after_changes_that_overtake_each_other() {
+    let Some(deployment) = Cells::create() else {
+        return;
+    };
+    let organization = deployment.organization_in("far");
+    let path = format!("/projects/{}", organization.project_id);
+    let held = deployment
+        .database
+        .hold_locks("SELECT FROM public.organizations FOR NO KEY UPDATE");
+    std::thread::scope(|scope| {
+        let archived = scope.spawn(|| {
+            let request = organization.master().patch(&path).json(json!({"archived": true}));
+            request.send()
+        });
+        Deadline::seconds(60).poll("the list is to be changed", || {
+            let is_in_cell = deployment.rows(ARCHIVED) == [0, 0, 1];
+            let is_blocked = deployment.database.count(BLOCKED) > 0;
+            (is_in_cell && is_blocked).then_some(())
+        });
+        // What another change has committed in the cell.
+        deployment
+            .database
+            .execute("UPDATE cell_far.projects SET archived_at = NULL");
+        drop(held);
+        archived.join().expect("a response").expect_status(200);
+    });
+    assert_eq!(deployment.rows(ARCHIVED), [0, 0, 0]);
+}
+
+/// A claim that waits for its stream meanwhile is refused: the response of the archiving says that nothing is stored any more.
+#[test]
+fn a_claim_that_has_not_begun_when_the_project_is_archived_is_refused() {
+    let Some(deployment) = Cells::create() else {
+        return;
+    };
+    let organization = deployment.organization_in("far");
+    let elsewhere = organization.on(&deployment.servers[1]);
+    // Both servers have opened the cell.
+    elsewhere.project().store(event());
+    let stream = Stream::of(&deployment.servers[0].client()).with_token(&claim_token());
+    stream.store_all(vec![event(), event()]);
+    let path = format!("/projects/{}", organization.project_id);
+    let held = deployment
+        .database
+        .hold_locks("SELECT FROM public.streams FOR UPDATE");
+    std::thread::scope(|scope| {
+        let claim = scope.spawn(|| stream.claim(&organization.master()).send());
+        Deadline::seconds(60).poll("the claim waits for its stream", || {
+            (deployment.database.count(BLOCKED) > 0).then_some(())
+        });
+        let archived = elsewhere.master().patch(&path).json(json!({"archived": true}));
+        archived.send().expect_status(200);
+        drop(held);
+        let claim = claim.join().expect("a response");
+        claim.expect_error(403, "project_archived");
+    });
+    assert_eq!(stream.state(), ("active".to_owned(), 2));
+    assert_eq!(deployment.rows("open_claims"), [0, 0, 0]);
+    assert_eq!(organization.project().count(), 1);
 }
 
 /// A stream that is marked for a claim is the project's: its events are stored although the project was archived meanwhile.

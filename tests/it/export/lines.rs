@@ -104,19 +104,18 @@ fn the_name_of_the_file_has_tenant_and_period(database: DatabaseKind) {
         assert_eq!(response.status, 200, "{response:?}");
         response.header("content-disposition").expect("a name").to_owned()
     };
-    let period = [
-        ("format", "csv"),
-        ("start_date", "2026-01-01"),
-        ("end_date", "2026-01-31"),
-    ];
+    let period = [("start_date", "2026-01-01"), ("end_date", "2026-01-31")];
     let viewer = organization.viewer("acme", "full");
-    // A date alone is a day of the zone of the times.
+    // A date alone is a day of the zone.
     for zone in ["UTC", "America/Los_Angeles", "Asia/Tokyo"] {
-        assert_eq!(
-            name(&viewer, &[&period[..], &[("time_zone", zone)]].concat()),
-            "attachment; filename=\"audit-events-acme-from-2026-01-01-to-2026-01-31.csv\"",
-            "{zone}"
-        );
+        for format in ["csv", "jsonl"] {
+            let parameters = [&period[..], &[("time_zone", zone), ("format", format)]].concat();
+            assert_eq!(
+                name(&viewer, &parameters),
+                format!("attachment; filename=\"audit-events-acme-from-2026-01-01-to-2026-01-31.{format}\""),
+                "{zone}"
+            );
+        }
     }
     let project = organization.project();
     assert_eq!(

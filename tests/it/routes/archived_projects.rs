@@ -43,6 +43,8 @@ fn an_archived_project_takes_no_events_by_any_way(database: DatabaseKind) {
     let stored = project.store(keyed.clone());
     let stream = Stream::fresh(database);
     stream.store_all(vec![event(), event()]);
+    let repeated = Stream::fresh(database);
+    repeated.store(keyed.clone());
     archive(&organization, true);
     for client in [&project, &test, &master] {
         let refused = client.post("/events").json(event()).send();
@@ -57,10 +59,13 @@ fn an_archived_project_takes_no_events_by_any_way(database: DatabaseKind) {
     let batch = project.post("/events").json(json!([keyed, event()])).send();
     batch.expect_error(ARCHIVED.0, ARCHIVED.1);
     for environment in ["live", "test"] {
-        let claim = stream.claim(&master).query("environment", environment);
-        claim.send().expect_error(ARCHIVED.0, ARCHIVED.1);
+        for stream in [&stream, &repeated] {
+            let claim = stream.claim(&master).query("environment", environment);
+            claim.send().expect_error(ARCHIVED.0, ARCHIVED.1);
+        }
     }
     assert_eq!(stream.state(), ("active".to_owned(), 2));
+    assert_eq!(repeated.state(), ("active".to_owned(), 1));
     assert_eq!((project.count(), test.count()), (1, 0));
     // A client whose response was lost learns that its event is stored.
     let repeat = project.post("/events").json(keyed).send().expect_status(201);
@@ -71,7 +76,7 @@ fn an_archived_project_takes_no_events_by_any_way(database: DatabaseKind) {
         .json(merge(event(), json!({"category": "x"})));
     invalid.send().expect_invalid(&["category"]);
     archive(&organization, false);
-    assert_eq!(stream.move_to(&master), 2);
+    assert_eq!((stream.move_to(&master), repeated.move_to(&master)), (2, 0));
     project.store(event());
     assert_eq!(project.count(), 4);
 }

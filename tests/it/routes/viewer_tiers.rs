@@ -321,6 +321,7 @@ fn a_tier_switches_other_ways_of_reading_off(database: DatabaseKind) {
     let viewer = organization.viewer("tenant-1", "all");
     let assert_reads = |allowed: &[&str]| {
         assert_eq!(count(&viewer, &[]), 1, "the list is never switched off");
+        assert_eq!(count(&viewer, &[("id", &id)]), 1, "it also finds one event");
         for (name, path) in &routes {
             let status = viewer.get(path).send_raw().status;
             let expected = if allowed.contains(name) { 200 } else { 403 };

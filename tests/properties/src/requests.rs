@@ -52,8 +52,8 @@ pub fn forwarded_for_seeds() -> Vec<Vec<u8>> {
     inputs
 }
 
-/// UTC, Berlin and Lord Howe, whose clocks are changed by half an hour, in 2026.
-fn zones() -> [TimeZone; 3] {
+/// UTC; Berlin and Lord Howe, whose clocks are changed by half an hour, in 2026; St. John's in 2010, where they were put back across midnight.
+fn zones() -> [TimeZone; 4] {
     let zone = |first, changes: [(i64, i64); 2]| {
         TimeZone::new(
             first,
@@ -64,6 +64,7 @@ fn zones() -> [TimeZone; 3] {
         TimeZone::utc(),
         zone(3_600, [(1_774_746_000, 7_200), (1_792_890_000, 3_600)]),
         zone(39_600, [(1_775_314_800, 37_800), (1_791_041_400, 39_600)]),
+        zone(-12_600, [(1_268_537_460, -9_000), (1_289_097_060, -12_600)]),
     ]
 }
 
@@ -117,6 +118,9 @@ pub fn summary_seeds() -> Vec<Vec<u8>> {
         "minute\n2026-10-03T15:00:00Z\n2026-10-03T17:00:00Z",
         "hour\n2026-04-04\n2026-04-05",
         "day\n2026-03-28\n2026-10-26",
+        "day\n2010-11-07T03:00:00Z\n2010-11-08",
+        "hour\n2010-11-06\n2010-11-08",
+        "\n2010-11-07T03:00:00Z\n2010-11-30",
         "minute\n9999-12-31T23:00:00Z\n9999-12-31T23:59:59.999999Z",
     ])
 }

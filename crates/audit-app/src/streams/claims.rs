@@ -2,7 +2,7 @@
 //! marked as claimed, the events are stored in the cell together with a record of the claim, and they are removed from the
 //! stream. A claim that was interrupted is completed by its repetition, or by any node.
 
-use super::{Claiming, append_claimed, require_active};
+use super::{Claiming, append_claimed, require_active, require_unarchived};
 use crate::directory::load_present;
 use crate::error::{AppError, Result};
 use crate::ingest::{STALE_RETRIES_MAX, destination};
@@ -30,10 +30,7 @@ impl AuditLog {
         let scope = self
             .store
             .read(|reader| self.scope(reader, &principal, selection))?;
-        // The stream must not be marked for a claim that the plan of the append refuses.
-        if scope.project.project.archived_at.is_some() {
-            return Err(AppError::ProjectArchived(scope.project.project.id));
-        }
+        require_unarchived(&scope.project.project)?;
         let claim = OpenClaim {
             token_hash: token.sha256(),
             project_id: scope.project.project.id,
@@ -119,6 +116,9 @@ fn open_claim(writer: &mut Writer<'_>, claim: &OpenClaim, now: Timestamp) -> Res
         return Ok(());
     }
     let mut stream = require_active(stream, now)?;
+    // The project may have been archived since its cell was read. The list of projects has that before the response is sent.
+    let project = writer.project(claim.project_id)?;
+    require_unarchived(&project.ok_or(AppError::NotFound("project"))?)?;
     stream.claimed_at = Some(now.as_micros());
     writer.update_stream(&stream)?;
     Ok(writer.insert_open_claim(claim, now)?)
@@ -149,7 +149,7 @@ impl StoringClaim {
         let claiming = Claiming {
             engine: self.engines.cached(&project.rules).ok_or(StoreError::Stale)?,
             destination: Destination {
-                // The claim began with the mark on the stream, before the project was archived.
+                // The stream was marked before the response of the archiving was sent, and no other project can claim it now.
                 is_archived: false,
                 ..destination(&project, claim.environment)?
             },

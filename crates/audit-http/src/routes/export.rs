@@ -70,14 +70,6 @@ impl Output {
         }
     }
 
-    /// The time zone of the times.
-    fn zone(&self) -> TimeZone {
-        match self {
-            Self::JsonLines => TimeZone::utc(),
-            Self::Csv(form) => form.zone.clone(),
-        }
-    }
-
     const fn content_type(&self) -> &'static str {
         match self {
             Self::JsonLines => "application/x-ndjson",
@@ -119,18 +111,19 @@ pub(super) struct ExportQuery {
     format: Option<Word<ExportFormat>>,
     /// With `excel` the CSV is for Microsoft Excel: it begins with a byte order mark, times are as Excel reads them, to the second, and a
     /// text that Excel would convert to a number or a date is written as `="…"`. `for`, `separator`, `utc_offset` and `time_zone`
-    /// select CSV where there is no `format`, and do not change JSON lines.
+    /// select CSV where there is no `format`, and do not change the lines of JSON.
     #[schemars(rename = "for", extend("x-additive" = true), example = &"excel")]
     reader: Option<Word<ExportReader>>,
     /// What separates the columns of CSV. Excel expects a semicolon where the comma is the decimal separator.
     #[schemars(extend("x-additive" = true, "default" = ExportSeparator::Comma.as_str()), example = &"semicolon")]
     separator: Option<Word<ExportSeparator>>,
     /// The offset of the times in CSV from UTC, `-14:00` to `+14:00`; a `+` is `%2B` in a URL. All times have the same offset, in summer and
-    /// in winter, and a date alone in `start_date` and `end_date` is a day with it. By default `+00:00`. Not together with `time_zone`.
+    /// in winter. In both formats a date alone in `start_date` and `end_date`, and a date in the file name, is a day with it. By default
+    /// `+00:00`. Not together with `time_zone`.
     #[schemars(extend("x-additive" = true), example = &"+02:00")]
     utc_offset: Option<UtcOffsetText>,
-    /// The time zone of the times in CSV, each with the offset that the zone has then. A date alone in `start_date` and `end_date` is a day
-    /// of this zone. A name of the IANA database, in upper or lower case.
+    /// The time zone of the times in CSV, each with the offset that the zone has then. In both formats a date alone in `start_date` and
+    /// `end_date`, and a date in the file name, is a day of this zone. A name of the IANA database, in upper or lower case.
     #[schemars(extend("x-additive" = true), example = &"Europe/Berlin")]
     time_zone: Option<TimeZoneName>,
     #[schemars(flatten)]
@@ -138,7 +131,8 @@ pub(super) struct ExportQuery {
 }
 
 impl Fielded for ExportQuery {
-    type Read = (Output, EventFilter);
+    /// With the time zone of the dates.
+    type Read = (Output, TimeZone, EventFilter);
 
     fn read(fields: &mut Fields<'_>) -> Option<Self::Read> {
         let is_csv = ["for", "separator", UTC_OFFSET, TIME_ZONE]
@@ -146,13 +140,14 @@ impl Fielded for ExportQuery {
             .any(|name| fields.has(name));
         let format = fields.optional_parsed("format");
         let form = read_form(fields);
-        let filter = HistoryQuery::read_in(fields, &form.zone)?;
+        let zone = form.zone.clone();
+        let filter = HistoryQuery::read_in(fields, &zone)?;
         let output = match format {
             Some(ExportFormat::Csv) => Output::Csv(form),
             None if is_csv => Output::Csv(form),
             None | Some(ExportFormat::JsonLines) => Output::JsonLines,
         };
-        Some((output, filter))
+        Some((output, zone, filter))
     }
 
     fn is_repeatable(parameter: &str) -> bool {
@@ -195,14 +190,14 @@ pub(super) async fn export(
     parameters: Parameters<ExportQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let (selection, (output, filter)) = parameters.read()?;
+    let (selection, (output, zone, filter)) = parameters.read()?;
     if request.version() < Version::HTTP_11 {
         let message =
             "must be HTTP/1.1 or later: in an older version a broken export looks like a complete one";
         return Err(Violations::one("version", message).into());
     }
     let (presented, principal) = caller.into_parts();
-    let disposition = file_name::disposition(&principal, &filter, &output);
+    let disposition = file_name::disposition(&principal, &filter, &zone, output.format());
     let mut export = presented.export(&principal, selection, filter)?;
     // Read the first page before the response begins: an error still gets a status then.
     let first = next_lines(&mut export, &output, output.header()).await?;

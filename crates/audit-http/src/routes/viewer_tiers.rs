@@ -40,8 +40,9 @@ pub(super) struct TierChangeInput {
     /// default none.
     #[schemars(length(max = LIST_ITEMS_MAX))]
     hidden_fields: Option<Vec<HiddenFieldText>>,
-    /// What tokens can read beside `GET /events`: `event` is `GET /events/:id`, `summary`, `feed` and `export` are those of events,
-    /// `proofs` are proofs and receipts of events and `GET /log/completeness`; `null` for all. By default all.
+    /// What tokens can read beside `GET /events`, which also reads single events by `id`: `event` is `GET /events/:id`, `summary`, `feed`
+    /// and `export` are those of events, `proofs` are proofs and receipts of events and `GET /log/completeness`; `null` for all. By default
+    /// all.
     routes: Option<Nullable<RouteList>>,
 }
 

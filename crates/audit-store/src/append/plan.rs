@@ -369,7 +369,7 @@ impl Plan {
 }
 
 /// Whether the project takes this many new events. The only place that refuses events for what the project is: every append is planned here,
-/// with a configuration that is the current one. Repeats of events that are stored are no new ones.
+/// with a configuration that is the current one. Repeats of events that are stored are no new ones; a claim of them is refused before.
 fn check_stored(
     head: &mut Head,
     destination: &Destination,

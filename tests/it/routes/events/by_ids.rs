@@ -37,6 +37,10 @@ fn events_are_found_by_their_ids_in_the_order_of_the_ids(database: DatabaseKind)
         let found_ids = project.find_ids(&parameters);
         assert_eq!(found_ids, descending(wanted.to_vec()));
         assert_eq!(found[0], project.event(&found_ids[0]));
+        parameters.push(("order", "asc"));
+        let mut ascending = wanted.to_vec();
+        ascending.sort();
+        assert_eq!(project.find_ids(&parameters), ascending);
     }
     assert_eq!(project.find_ids(&[("id", UNKNOWN)]), [] as [String; 0]);
 }

@@ -1,12 +1,12 @@
 //! The name under which a browser saves an export.
 
-use super::Output;
+use super::ExportFormat;
 use crate::csv::UtcOffset;
 use actix_web::http::header::{
     Charset, ContentDisposition, DispositionParam, DispositionType, ExtendedValue,
 };
 use audit_auth::Principal;
-use audit_domain::{EventFilter, Facet};
+use audit_domain::{EventFilter, Facet, TimeZone};
 
 /// The most characters of a tenant's id in a name. Most file systems take names of 255 bytes.
 const TENANT_CHARS_MAX: usize = 50;
@@ -16,7 +16,8 @@ const TENANT_CHARS_MAX: usize = 50;
 pub(super) fn disposition(
     principal: &Principal,
     filter: &EventFilter,
-    output: &Output,
+    zone: &TimeZone,
+    format: ExportFormat,
 ) -> ContentDisposition {
     let named = filter.values(Facet::TenantId);
     let tenant_id = match (principal, named.as_deref()) {
@@ -24,7 +25,7 @@ pub(super) fn disposition(
         (_, Some([tenant_id])) => Some(*tenant_id),
         _ => None,
     };
-    let name = file_name(tenant_id, filter, output);
+    let name = file_name(tenant_id, filter, zone, format);
     let ascii = name.replace(|character: char| !character.is_ascii(), "_");
     let is_ascii = name.is_ascii();
     let mut parameters = vec![DispositionParam::Filename(ascii)];
@@ -41,9 +42,9 @@ pub(super) fn disposition(
     }
 }
 
-fn file_name(tenant_id: Option<&str>, filter: &EventFilter, output: &Output) -> String {
+fn file_name(tenant: Option<&str>, filter: &EventFilter, zone: &TimeZone, format: ExportFormat) -> String {
     let mut name = "audit-events".to_owned();
-    if let Some(tenant_id) = tenant_id {
+    if let Some(tenant_id) = tenant {
         // Nothing that is a path, or that a file system refuses.
         let letter = |character: char| match character {
             '-' | '_' | '.' => character,
@@ -53,23 +54,20 @@ fn file_name(tenant_id: Option<&str>, filter: &EventFilter, output: &Output) -> 
         name.push('-');
         name.extend(tenant_id.chars().take(TENANT_CHARS_MAX).map(letter));
     }
-    let zone = output.zone();
-    let day = |time| UtcOffset::of(&zone, time).date(time);
+    let day = |time| UtcOffset::of(zone, time).date(time);
     let period = match (filter.start.map(day), filter.end.map(day)) {
         (None, None) => String::new(),
         (Some(start), None) => format!("-from-{start}"),
         (None, Some(end)) => format!("-to-{end}"),
         (Some(start), Some(end)) => format!("-from-{start}-to-{end}"),
     };
-    format!("{name}{period}.{}", output.format())
+    format!("{name}{period}.{format}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::csv::Form;
-    use audit_csv::Dialect;
-    use audit_domain::{Bound, TimeZone, Timestamp};
+    use audit_domain::{Bound, Timestamp};
 
     fn filter(start: Option<&str>, end: Option<&str>) -> EventFilter {
         EventFilter {
@@ -81,10 +79,9 @@ mod tests {
 
     #[test]
     fn a_name_has_tenant_and_period() {
-        let plain = Output::Csv(Form {
-            dialect: Dialect::PLAIN,
-            zone: TimeZone::utc(),
-        });
+        let named = |tenant_id: Option<&str>, filter: EventFilter, format| {
+            file_name(tenant_id, &filter, &TimeZone::utc(), format)
+        };
         for (tenant_id, start, end, name) in [
             (None, None, None, "audit-events.csv"),
             (Some("acme"), None, None, "audit-events-acme.csv"),
@@ -104,25 +101,24 @@ mod tests {
                 "audit-events-.._a_b_c___d.csv",
             ),
         ] {
-            assert_eq!(file_name(tenant_id, &filter(start, end), &plain), name);
+            assert_eq!(named(tenant_id, filter(start, end), ExportFormat::Csv), name);
         }
-        let long = file_name(Some(&"é".repeat(256)), &filter(None, None), &Output::JsonLines);
+        let long = "é".repeat(256);
         assert_eq!(
-            long,
+            named(Some(long.as_str()), filter(None, None), ExportFormat::JsonLines),
             format!("audit-events-{}.jsonl", "é".repeat(TENANT_CHARS_MAX))
         );
     }
 
     #[test]
-    fn a_period_has_the_days_of_the_times_in_the_file() {
-        let local = Output::Csv(Form {
-            dialect: Dialect::PLAIN,
-            zone: TimeZone::fixed(7_200),
-        });
+    fn a_period_has_the_days_of_the_time_zone() {
+        let zone = TimeZone::fixed(7_200);
         let filter = filter(Some("2026-01-31T22:00:00Z"), Some("2026-02-28T21:59:59Z"));
-        assert_eq!(
-            file_name(None, &filter, &local),
-            "audit-events-from-2026-02-01-to-2026-02-28.csv"
-        );
+        for format in ExportFormat::ALL {
+            assert_eq!(
+                file_name(None, &filter, &zone, *format),
+                format!("audit-events-from-2026-02-01-to-2026-02-28.{format}")
+            );
+        }
     }
 }
