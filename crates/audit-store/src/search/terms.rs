@@ -126,7 +126,7 @@ fn add_condition_terms(
                 tokens.extend(of_value);
             }
             ValuePattern::Within(network) if is_wide(network) => {
-                found.inexact = Some(facet.as_str());
+                found.inexact = Some(facet.as_str().into());
                 return Ok(true);
             }
             // What is in another network is found with it.
