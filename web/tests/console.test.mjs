@@ -93,6 +93,56 @@ test("a link to an alert opens it and no other", async () => {
   assert.equal(await page.getByLabel("Project").inputValue(), alert.project_id);
   await page.getByRole("link", { name: "All alerts" }).click();
   await page.getByLabel("Status").waitFor();
+  // A later link may be to the other environment, or to no alert.
+  const { key } = await request(server, "POST", "/keys", { key: server.master, body: { project_id: server.projectId, type: "project", name: "trial", environment: "test" } });
+  await store(server, Array.from({ length: 5 }, () => failure), key);
+  const [trial] = (await request(server, "GET", "/alerts", { key })).alerts;
+  const follow = (id, environment) => page.evaluate((hash) => (location.hash = hash), `#/alerts?alert=${id}&project=${server.projectId}&environment=${environment}`);
+  await follow(trial.id, "test");
+  await row(page, "Auth Brute Force").waitFor();
+  assert.equal(await page.getByLabel("Environment").inputValue(), "test");
+  await follow(trial.id, "live");
+  await page.getByRole("alert").waitFor();
+  assert.equal(await page.getByLabel("Environment").inputValue(), "live");
+  assert.equal(await page.locator("tbody tr").count(), 0);
+  await closePage(page);
+});
+
+test("an edit of a rule leaves the conditions that it does not change", async () => {
+  const key = server.master;
+  const ids = ["CN=backup,OU=svc", "backup"];
+  const path = "/alerts/rules/bulk_data_export";
+  const stored = async () => (await request(server, "GET", path, { key })).rule;
+  await request(server, "PATCH", path, { key, body: { not_actor_ids: ids, outcomes: ["success"] } });
+  const page = await signIn("rules");
+  const edit = async (change) => {
+    await row(page, "Bulk Data Export").getByRole("button", { name: "Edit" }).click();
+    await change();
+    const [patch] = await Promise.all([
+      page.waitForRequest((made) => made.method() === "PATCH"),
+      page.getByRole("button", { name: "Store changes" }).click(),
+    ]);
+    await page.getByText("Bulk Data Export: changed").or(page.getByText(/: stored/)).waitFor();
+    return patch.postDataJSON();
+  };
+  const sent = await edit(() => page.getByLabel("Threshold").fill("7"));
+  assert.deepEqual(Object.keys(sent).sort(), ["cooldown_seconds", "threshold", "window_seconds"]);
+  assert.deepEqual([...(await stored()).not_actor_ids].sort(), [...ids].sort());
+  await edit(() => page.getByLabel("Not these actors").fill("CN=backup,OU=svc\nother"));
+  const { not_actor_ids, outcomes, threshold } = await stored();
+  assert.deepEqual([[...not_actor_ids].sort(), outcomes, threshold], [["CN=backup,OU=svc", "other"], ["success"], 7]);
+  await closePage(page);
+});
+
+test("a preview counts an address as one however it is written", async () => {
+  for (const ip_address of ["::ffff:198.51.100.9", "198.51.100.9"]) await store(server, [{ ...failure, action: "door.forced", context: { ip_address } }]);
+  const page = await signIn("rules");
+  await page.getByLabel("Name").fill("Doors");
+  await page.getByLabel("Action pattern").fill("door.forced");
+  await page.getByLabel("Threshold").fill("2");
+  await page.getByLabel("Count by").selectOption("ip_address");
+  await page.getByRole("button", { name: "Preview" }).last().click();
+  await row(page, "198.51.100.9").waitFor();
   await closePage(page);
 });
 

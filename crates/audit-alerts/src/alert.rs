@@ -157,7 +157,7 @@ pub struct Alert {
 
 impl Alert {
     /// Creates the alert of a firing.
-    pub fn raise(id: AlertId, rule: &AlertRule, group: Group<'_>, firing: Firing) -> Self {
+    pub fn raise(id: AlertId, rule: &AlertRule, group: &Group<'_>, firing: Firing) -> Self {
         Self {
             id,
             rule_id: rule.id(),

@@ -33,9 +33,13 @@ const FAILED_LOGINS: &[&str] = &["login.failed", "*.login.failed", "*.login_fail
 const LOGINS: &[&str] = &[
     "login",
     "*.login",
+    "logged_in",
     "*.logged_in",
+    "sign_in",
     "*.sign_in",
+    "signed_in",
     "*.signed_in",
+    "signin",
     "*.signin",
 ];
 
@@ -318,8 +322,14 @@ account_deletion_spike · *.deleted · 5 in 600 s · tenant_id · high
             "login",
             "user.login",
             "auth.login",
+            "logged_in",
             "user.logged_in",
+            "sign_in",
             "sso.sign_in",
+            "signed_in",
+            "user.signed_in",
+            "signin",
+            "user.signin",
         ] {
             assert!(counts(action, Some("failure")), "{action}");
             assert!(counts(action, Some("denied")), "{action}");

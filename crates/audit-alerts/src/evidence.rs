@@ -2,7 +2,7 @@
 
 use crate::alert::Alert;
 use crate::alert_id::AlertId;
-use crate::group::{DistinctField, Group};
+use crate::group::{DistinctField, Group, compared};
 use crate::rule::AlertRuleId;
 use crate::watch::alert_id_of;
 use crate::window::Firing;
@@ -97,7 +97,7 @@ impl Alert {
     fn has_id_of(&self, groups: &[Group<'_>], samples: &[SampleEvent]) -> bool {
         let rule_id = self.rule_id.to_string();
         let is_of = |(group, sample): (&Group<'_>, &SampleEvent)| {
-            alert_id_of(&rule_id, *group, self.count_distinct, sample.id, self.fired_at) == self.id
+            alert_id_of(&rule_id, group, self.count_distinct, sample.id, self.fired_at) == self.id
         };
         let may_be_of_another = self.event_count > Firing::SAMPLE_EVENTS_MAX as u64
             && self.id.to_bytes()[..6] == AlertId::new(self.fired_at, [0; 10]).to_bytes()[..6];
@@ -107,9 +107,9 @@ impl Alert {
 
 /// Whether each sample has another value of the field.
 fn are_distinct(field: DistinctField, samples: &[SampleEvent]) -> bool {
-    let values: Option<BTreeSet<&str>> = samples
+    let values: Option<BTreeSet<_>> = samples
         .iter()
-        .map(|sample| sample.fields.get(field.facet()))
+        .map(|sample| compared(&sample.fields, field.facet()))
         .collect();
     values.is_some_and(|values| values.len() == samples.len())
 }
@@ -154,12 +154,14 @@ mod tests {
         let rules = RuleSet::new([AlertRule::builtin(rule)]);
         let mut state = GroupState::default();
         let mut stored = Vec::new();
-        for (number, actor) in (0..).zip(actors) {
+        for (number, actor) in (0_u8..).zip(actors) {
+            // One address, in both its forms.
+            let address = ["203.0.113.7", "::ffff:203.0.113.7"][usize::from(number % 2)];
             let fields = [
                 (Facet::Action, "auth.failed"),
                 (Facet::TenantId, "acme"),
                 (Facet::ActorId, actor),
-                (Facet::IpAddress, "203.0.113.7"),
+                (Facet::IpAddress, address),
             ];
             let with = |all: Facets<'static>, (facet, value)| all.with(facet, value);
             let fields = fields.into_iter().fold(Facets::default(), with);

@@ -1,6 +1,7 @@
 //! Groups of events that a rule counts together.
 
-use audit_domain::{Facet, Facets};
+use audit_domain::{Facet, Facets, read_address};
+use std::borrow::Cow;
 
 audit_domain::words! {
     /// The field by which a rule groups events. An event without the field is in no group.
@@ -58,13 +59,23 @@ impl DistinctField {
     }
 }
 
+/// The value of a field as rules compare it: an address in its canonical form (RFC 5952), as filters find it however it is written.
+pub(crate) fn compared<'a>(event: &'a Facets<'_>, facet: Facet) -> Option<Cow<'a, str>> {
+    let value = event.get(facet)?;
+    let address = match facet {
+        Facet::IpAddress => read_address(value),
+        _ => None,
+    };
+    Some(address.map_or(Cow::Borrowed(value), |address| address.to_string().into()))
+}
+
 /// Events that one rule counts together. Groups are per tenant, so equal actor ids of two tenants are two groups. Groups
 /// are also per project, environment and rule; the caller must add those to its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group<'a> {
     group_by: GroupBy,
     tenant_id: &'a str,
-    group_key: &'a str,
+    group_key: Cow<'a, str>,
 }
 
 impl<'a> Group<'a> {
@@ -73,7 +84,7 @@ impl<'a> Group<'a> {
         Some(Self {
             group_by,
             tenant_id: event.get(Facet::TenantId)?,
-            group_key: event.get(group_by.facet())?,
+            group_key: compared(event, group_by.facet())?,
         })
     }
 
@@ -81,28 +92,28 @@ impl<'a> Group<'a> {
         Self {
             group_by,
             tenant_id,
-            group_key,
+            group_key: Cow::Borrowed(group_key),
         }
     }
 
     /// The field by which the events are grouped.
-    pub const fn group_by(self) -> GroupBy {
+    pub const fn group_by(&self) -> GroupBy {
         self.group_by
     }
 
     /// The tenant that the group belongs to.
-    pub const fn tenant_id(self) -> &'a str {
+    pub const fn tenant_id(&self) -> &'a str {
         self.tenant_id
     }
 
     /// The `group_key` of alerts: the value of the field, such as the id of the actor. It does not identify the group.
-    pub const fn group_key(self) -> &'a str {
-        self.group_key
+    pub fn group_key(&self) -> &str {
+        &self.group_key
     }
 
     /// What identifies the group within a project and environment.
-    pub(crate) const fn parts(self) -> [&'a str; 3] {
-        [self.group_by.as_str(), self.tenant_id, self.group_key]
+    pub(crate) fn parts(&self) -> [&str; 3] {
+        [self.group_by.as_str(), self.tenant_id, &self.group_key]
     }
 }
 
@@ -154,5 +165,24 @@ mod tests {
         let event = event.with(Facet::IpAddress, "203.0.113.7");
         let group = Group::of(GroupBy::IpAddress, &event).unwrap();
         assert_eq!((group.tenant_id(), group.group_key()), ("acme", "203.0.113.7"));
+    }
+
+    #[test]
+    fn an_address_is_one_group_however_it_is_written() {
+        let written = |address: &'static str| event("acme", "u1").with(Facet::IpAddress, address);
+        for (address, canonical) in [
+            ("203.0.113.7", "203.0.113.7"),
+            ("::ffff:203.0.113.7", "203.0.113.7"),
+            ("2001:DB8:0::1", "2001:db8::1"),
+            ("no address", "no address"),
+        ] {
+            let of_address = written(address);
+            let group = Group::of(GroupBy::IpAddress, &of_address).unwrap();
+            assert_eq!(group.group_key(), canonical);
+            // An id that reads like an address is an id.
+            let of_actor = event("acme", address);
+            let group = Group::of(GroupBy::ActorId, &of_actor).unwrap();
+            assert_eq!(group.group_key(), address);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::alert::Alert;
 use crate::alert_id::AlertId;
-use crate::group::{DistinctField, Group, GroupBy};
+use crate::group::{DistinctField, Group, GroupBy, compared};
 use crate::rule::AlertRule;
 use crate::rule_set::RuleSet;
 use crate::states::RuleKey;
@@ -56,7 +56,7 @@ impl RuleKey {
 /// event's id.
 pub(crate) fn alert_id_of(
     rule_id: &str,
-    group: Group<'_>,
+    group: &Group<'_>,
     count_distinct: Option<DistinctField>,
     event_id: EventId,
     fired_at: Timestamp,
@@ -120,7 +120,7 @@ struct WatchedGroup {
 }
 
 impl WatchedGroup {
-    fn of(group: Group<'_>) -> Self {
+    fn of(group: &Group<'_>) -> Self {
         Self {
             group_by: group.group_by(),
             tenant_id: group.tenant_id().to_owned(),
@@ -145,8 +145,8 @@ impl RuleSet {
         let (mut groups, mut values) = (BTreeMap::new(), BTreeMap::new());
         let mut value_of = |field: DistinctField| {
             *values.entry(field).or_insert_with(|| {
-                let value = event.get(field.facet())?;
-                Some(ValueHash::of(&self.value_key, field, value))
+                let value = compared(event, field.facet())?;
+                Some(ValueHash::of(&self.value_key, field, &value))
             })
         };
         let watch = |rule: &Arc<WatchingRule>| {
@@ -157,7 +157,7 @@ impl RuleSet {
             };
             let group = groups
                 .entry(group_by)
-                .or_insert_with(|| Some(Arc::new(WatchedGroup::of(Group::of(group_by, event)?))));
+                .or_insert_with(|| Some(Arc::new(WatchedGroup::of(&Group::of(group_by, event)?))));
             Some(Watch {
                 group: group.clone()?,
                 rule: Arc::clone(rule),
@@ -206,8 +206,14 @@ impl Watch {
         let rule = self.rule();
         let group = self.group.group();
         let distinct = rule.definition().count_distinct;
-        let id = alert_id_of(&rule.id().to_string(), group, distinct, event_id, firing.fired_at);
-        Alert::raise(id, rule, group, firing)
+        let id = alert_id_of(
+            &rule.id().to_string(),
+            &group,
+            distinct,
+            event_id,
+            firing.fired_at,
+        );
+        Alert::raise(id, rule, &group, firing)
     }
 
     /// The time from which the state can be deleted; see [`GroupState::expires_at`].
@@ -335,6 +341,23 @@ mod tests {
             (alert.event_count, alert.count_distinct),
             (2, Some(DistinctField::SessionId))
         );
+    }
+
+    #[test]
+    fn an_address_is_one_value_however_it_is_written() {
+        let change = RuleChange {
+            count_distinct: Some(Some(DistinctField::IpAddress)),
+            ..RuleChange::default()
+        };
+        let definition = BuiltinRule::AuthBruteForce.definition();
+        let rule = AlertRule::custom(RuleId::from_random([7; 16]), NOW, definition);
+        let rules = RuleSet::new([rule.changed(change).expect("a custom rule can change")]);
+        let value = |address: &'static str| {
+            let event = event("auth.failed", "acme", "u1").with(Facet::IpAddress, address);
+            rules.watches(&event, NOW, NOW)[0].value.expect("a value")
+        };
+        assert_eq!(value("203.0.113.7"), value("::ffff:203.0.113.7"));
+        assert_ne!(value("203.0.113.7"), value("203.0.113.8"));
     }
 
     #[test]

@@ -181,6 +181,7 @@ impl GroupState {
             self.clear_occurrences();
             self.revision = rule.revision;
         }
+        let held = self.values.len();
         self.expire_before(window_start);
         let event = Sample { millis, id: event_id };
         let may_fire = now >= cooldown_end;
@@ -190,7 +191,11 @@ impl GroupState {
                 self.coarsen(rule);
                 self.event_count >= u64::from(rule.threshold.get())
             }
-            Some(value) => self.insert_value(CountedValue { event, value }, rule.threshold, may_fire),
+            Some(value) => match self.insert_value(CountedValue { event, value }, rule.threshold, may_fire) {
+                Some(is_reached) => is_reached,
+                None if self.values.len() == held => return Observed::Unchanged,
+                None => false,
+            },
         };
         if !may_fire || !is_reached {
             return Observed::Counted;

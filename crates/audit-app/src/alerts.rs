@@ -5,8 +5,10 @@ use crate::self_audit::{Place, Requester, ServiceEvent};
 use crate::service::{AuditLog, Scope, Selection};
 use audit_alerts::{Alert, AlertAction, AlertId, GroupBy};
 use audit_auth::KeyHolder;
-use audit_domain::{Environment, ProjectId, SearchedText, Violations};
-use audit_store::{AlertFilter, LedgerId, Reader, StoreError};
+use audit_domain::{Environment, EventId, KeyScope, ProjectId, SearchedText, Violations};
+use audit_store::{AlertFilter, LedgerId, Reader};
+use std::collections::{BTreeMap, BTreeSet};
+use std::slice::from_ref;
 
 /// A request for a page of alerts.
 #[derive(Clone, Debug)]
@@ -30,7 +32,8 @@ pub struct AlertInContext {
     pub project_name: String,
     /// The environment of the events.
     pub environment: Environment,
-    /// Of a rule that groups by actor: the name of the actor in the newest sample event, as stored. `None` if it has none.
+    /// Of a rule that groups by actor: the name of the actor in the newest sample event, as stored. `None` if it has none, or if the key
+    /// may not read events.
     pub actor_name: Option<String>,
     /// Where the console shows the alert; `None` if the operator has not set the URL of the pages.
     pub url: Option<String>,
@@ -45,28 +48,48 @@ pub struct AlertsResponse {
     pub cursor: Option<String>,
 }
 
-/// The name of the actor of an alert whose rule groups by actor. A damaged event, which verification reports, has none.
-pub(crate) fn actor_name(
+/// The number of events of one read, so that a page of alerts holds few of them at a time.
+const EVENTS_READ_MAX: usize = 25;
+
+/// The names of the actors of those alerts whose rule groups by actor. A damaged event, which verification reports, has none.
+pub(crate) fn actor_names(
     reader: &mut Reader<'_>,
     ledger_id: LedgerId,
-    alert: &Alert,
-) -> Result<Option<String>> {
-    let Some(newest) = alert.sample_event_ids.first() else {
-        return Ok(None);
+    alerts: &[Alert],
+) -> Result<BTreeMap<AlertId, String>> {
+    let newest = |alert: &Alert| match alert.group_by {
+        GroupBy::ActorId => Some((alert.id, *alert.sample_event_ids.first()?)),
+        _ => None,
     };
-    if alert.group_by != GroupBy::ActorId {
-        return Ok(None);
+    let newest: Vec<(AlertId, EventId)> = alerts.iter().filter_map(newest).collect();
+    let ids: BTreeSet<EventId> = newest.iter().map(|(_, id)| *id).collect();
+    let ids: Vec<EventId> = ids.into_iter().collect();
+    let mut names = BTreeMap::new();
+    for ids in ids.chunks(EVENTS_READ_MAX) {
+        for event in reader.intact_events(ledger_id, ids)? {
+            let Ok(facets) = event.facets() else { continue };
+            let name = facets.searched_text(SearchedText::ActorName);
+            names.extend(name.map(|name| (event.id, name.to_owned())));
+        }
     }
-    let event = match reader.event(ledger_id, *newest) {
-        Err(StoreError::DamagedEvent(_) | StoreError::Damaged { .. }) => None,
-        event => event?,
-    };
-    let Some(event) = event else {
-        return Ok(None);
-    };
-    let facets = event.event.facets().ok();
-    let name = facets.and_then(|facets| facets.searched_text(SearchedText::ActorName).map(str::to_owned));
-    Ok(name)
+    let named = |(alert_id, event_id): (AlertId, EventId)| Some((alert_id, names.get(&event_id)?.clone()));
+    Ok(newest.into_iter().filter_map(named).collect())
+}
+
+/// As [`actor_names`], for the holder of a key. A name is a field of an event, so a key without [`KeyScope::EventsRead`] gets none.
+fn names_for(
+    principal: &KeyHolder,
+    reader: &mut Reader<'_>,
+    ledger_id: LedgerId,
+    alerts: &[Alert],
+) -> Result<BTreeMap<AlertId, String>> {
+    let reads_events = principal
+        .scopes()
+        .is_none_or(|scopes| scopes.contain(KeyScope::EventsRead));
+    match reads_events {
+        true => actor_names(reader, ledger_id, alerts),
+        false => Ok(BTreeMap::new()),
+    }
 }
 
 impl AuditLog {
@@ -91,8 +114,9 @@ impl AuditLog {
             let mut alerts = reader.alerts(scope.ledger_id, &request.filter, after, request.limit + 1)?;
             let id = |alert: &Alert| alert.id.to_bytes().to_vec();
             let cursor = self.seal_id_cursor(&mut alerts, request.limit, &cursor_scope, id);
-            let in_context = |alert| self.in_context(reader, &scope, alert);
-            let alerts = alerts.into_iter().map(in_context).collect::<Result<_>>()?;
+            let mut names = names_for(principal, reader, scope.ledger_id, &alerts)?;
+            let in_context = |alert| self.in_context(&scope, &mut names, alert);
+            let alerts = alerts.into_iter().map(in_context).collect();
             Ok(AlertsResponse { alerts, cursor })
         })
     }
@@ -105,20 +129,27 @@ impl AuditLog {
         self.store.read(|reader| {
             let scope = self.scope(reader, principal, selection)?;
             let alert = reader.alert(scope.ledger_id, &id.to_bytes())?;
-            self.in_context(reader, &scope, alert.ok_or(AppError::NotFound("alert"))?)
+            let alert = alert.ok_or(AppError::NotFound("alert"))?;
+            let mut names = names_for(principal, reader, scope.ledger_id, from_ref(&alert))?;
+            Ok(self.in_context(&scope, &mut names, alert))
         })
     }
 
-    fn in_context(&self, reader: &mut Reader<'_>, scope: &Scope, alert: Alert) -> Result<AlertInContext> {
+    fn in_context(
+        &self,
+        scope: &Scope,
+        names: &mut BTreeMap<AlertId, String>,
+        alert: Alert,
+    ) -> AlertInContext {
         let project = &scope.project.project;
-        Ok(AlertInContext {
-            actor_name: actor_name(reader, scope.ledger_id, &alert)?,
+        AlertInContext {
+            actor_name: names.remove(&alert.id),
             url: self.alert_url(project.id, scope.environment, alert.id),
             project_id: project.id,
             project_name: project.name.clone(),
             environment: scope.environment,
             alert,
-        })
+        }
     }
 
     /// Where the console shows an alert.
@@ -175,8 +206,10 @@ impl AuditLog {
         // An event may have raised an alert.
         self.wake_deliveries();
         let changed = changed?;
-        self.store
-            .read(|reader| self.in_context(reader, &scope, changed.clone()))
+        let mut names = self
+            .store
+            .read(|reader| names_for(principal, reader, ledger_id, from_ref(&changed)))?;
+        Ok(self.in_context(&scope, &mut names, changed))
     }
 
     /// The id in a cursor of a list that is sorted by id.

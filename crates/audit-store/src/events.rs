@@ -12,7 +12,7 @@ pub use summary::{
 
 use crate::access::Reader;
 use crate::database::{on_database, on_either};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::replica::LogEnd;
 use crate::search::counting::{Counting, Tally};
@@ -178,6 +178,21 @@ impl Reader<'_> {
     /// When the database cannot be queried.
     pub fn event(&mut self, ledger_id: LedgerId, id: EventId) -> Result<Option<LoggedEvent>> {
         on_database!(self.session(), events::event(ledger_id, id))
+    }
+
+    /// The events with these ids, without those that the ledger does not have and damaged ones, which verification reports.
+    ///
+    /// # Errors
+    /// When the database cannot be queried.
+    pub fn intact_events(&mut self, ledger_id: LedgerId, ids: &[EventId]) -> Result<Vec<StoredEvent>> {
+        let found = on_database!(self.session(), events::events_by_id(ledger_id, ids))?;
+        let is_intact = |event: &Result<StoredEvent>| {
+            !matches!(
+                event,
+                Err(StoreError::DamagedEvent(_) | StoreError::Damaged { .. })
+            )
+        };
+        found.into_iter().filter(is_intact).collect()
     }
 }
 

@@ -135,7 +135,7 @@ fn a_message_names_the_actor_whose_id_redaction_replaced(database: DatabaseKind)
 fn slack_and_teams_get_a_signed_text(database: DatabaseKind) {
     let subscription = Subscription::fresh(database);
     let texts = [
-        ("slack", "/text"),
+        ("slack", "/blocks/0/elements/1/elements/0/text"),
         ("teams", "/attachments/0/content/body/1/inlines/0/text"),
     ];
     for (index, (format, pointer)) in texts.into_iter().enumerate() {
@@ -169,9 +169,10 @@ fn a_server_with_a_public_url_links_each_alert_to_the_console(database: Database
     );
     assert_eq!(alert["url"], url);
     assert_eq!(subscription.wait_for(1).remove(0).json()["data"], alert);
-    let text = subscription.receiver.first("/slack").json();
-    let text = text["text"].as_str().expect("a text").replace("&amp;", "&");
-    assert_eq!(text.lines().last(), Some(url.as_str()));
+    let message = subscription.receiver.first("/slack").json();
+    let sections = message["blocks"][0]["elements"].as_array().expect("sections");
+    let last = sections.last().map(|section| &section["elements"][0]);
+    assert_eq!(last, Some(&json!({"type": "link", "url": url})));
     // Without the pages there is nothing to link to.
     let without = [
         ("AUDIT_PUBLIC_URL", "https://audit.example"),

@@ -104,6 +104,7 @@ class Console extends LitElement {
     this.isBusy = false;
     addEventListener("hashchange", () => {
       this.path = this.pathOfHash();
+      this.followLink();
       this.requestUpdate();
     });
   }
@@ -147,6 +148,16 @@ class Console extends LitElement {
     const link = linked();
     const project = projects.find(({ id }) => id === link.project) ?? first;
     return new Session(key, projects, project, link.environment ?? "live", ended);
+  }
+
+  /** Shows the project and the environment of a link to an alert. */
+  private followLink(): void {
+    const { session } = this;
+    const { project: id, environment } = linked();
+    if (!session?.isMaster || environment === undefined) return;
+    const project = session.projects.find((project) => project.id === id) ?? session.project;
+    if (project?.id === session.project?.id && environment === session.environment) return;
+    this.session = session.with({ project, environment });
   }
 
   private onProject(event: Event): void {

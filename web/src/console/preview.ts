@@ -44,11 +44,23 @@ export function matches(pattern: string, action: string): boolean {
 
 const FAILED: readonly unknown[] = ["failure", "denied"];
 
+/** An address in its canonical form, as the server compares it: `::ffff:203.0.113.7` is `203.0.113.7`. Another text stays. */
+function canonicalAddress(text: string): string {
+  const url = `http://[${text}]/`;
+  if (!/^[0-9A-Fa-f:.]+$/.test(text) || !URL.canParse(url)) return text;
+  const address = new URL(url).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address);
+  if (!mapped) return address;
+  return mapped.slice(1).map((half) => `${parseInt(half, 16) >> 8}.${parseInt(half, 16) & 255}`).join(".");
+}
+
+const addressOf = (text: string | null | undefined): string | undefined => (text ? canonicalAddress(text) : undefined);
+
 /** The fields by which rules group, and whose distinct values they count. */
 export const GROUPS: Record<string, (event: AuditEvent) => string | undefined> = {
   actor_id: (event) => event.actor?.id,
   tenant_id: (event) => event.tenant_id,
-  ip_address: (event) => event.context?.ip_address ?? undefined,
+  ip_address: (event) => addressOf(event.context?.ip_address),
   session_id: (event) => event.context?.session_id ?? undefined,
   target_id: (event) => event.target?.id,
 };

@@ -40,9 +40,9 @@ export function fieldsOf(event: SubmitEvent): Record<string, string> {
   return fields;
 }
 
-/** Lines or comma-separated values. */
-export function listOf(text: string | undefined): string[] {
-  return (text ?? "").split(/[\n,]/).map((item) => item.trim()).filter((item) => item !== "");
+/** The values of a text, separated by lines or commas, or by lines alone. */
+export function listOf(text: string | undefined, separator: RegExp = /[\n,]/): string[] {
+  return (text ?? "").split(separator).map((item) => item.trim()).filter((item) => item !== "");
 }
 
 /** A page of the console: a title, failures, what it shows, and the dialogs of its actions. */

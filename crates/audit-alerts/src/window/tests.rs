@@ -244,3 +244,25 @@ fn a_state_expires_when_neither_window_nor_any_cooldown_needs_it() {
     let longest = i64::from(CooldownSeconds::MAX.get()) * 1_000;
     assert_eq!(state.expires_at(&rule), Some(at(longest)));
 }
+
+#[test]
+fn an_older_event_of_a_value_in_the_window_changes_nothing() {
+    let rule = rule(2, 60, 100);
+    let mut state = GroupState::default();
+    let mut observe = |now: i64, occurred: i64, n: u8| {
+        let value = ValueHash::from_bytes([n; ValueHash::BYTES]);
+        let before = state.clone();
+        let observed = state.observe_value(&rule, at(now), at(occurred), id(u64::from(n)), value);
+        (observed, state == before)
+    };
+    assert_eq!(observe(10, 10, 1).0, Observed::Counted);
+    assert_eq!(observe(11, 9, 1), (Observed::Unchanged, true));
+    assert_eq!(observe(12, 12, 1).0, Observed::Counted);
+    assert!(observe(13, 13, 2).0.into_firing().is_some());
+    // During the cooldown only the two newest values matter.
+    assert_eq!(observe(50_000, 50_000, 3).0, Observed::Counted);
+    assert_eq!(observe(60_000, 60_000, 4).0, Observed::Counted);
+    assert_eq!(observe(60_001, 49_999, 5), (Observed::Unchanged, true));
+    // Value 3 leaves the window, which changes the state.
+    assert_eq!(observe(111_000, 55_000, 4), (Observed::Counted, false));
+}

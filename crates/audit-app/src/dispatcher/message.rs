@@ -1,6 +1,6 @@
 //! The bodies of messages to webhooks.
 
-use crate::alerts::{AlertInContext, actor_name};
+use crate::alerts::{AlertInContext, actor_names};
 use crate::deliveries::DeliveryKind;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
@@ -9,6 +9,7 @@ use audit_alerts::Alert;
 use audit_domain::{Environment, ProjectId, Timestamp};
 use audit_store::{LeasedDelivery, LedgerId, StoreError};
 use serde_json::{Value, json};
+use std::slice::from_ref;
 
 /// The body: for every attempt the alert as it fired. Only names are those of the time of the attempt, so that one that was erased is
 /// not sent.
@@ -42,7 +43,7 @@ fn alert_data(service: &AuditLog, leased: &LeasedDelivery, alert: Alert) -> Resu
     let ledger_id = leased.delivery.ledger_id.map(LedgerId);
     let (project, actor_name) = service.store.read(|reader| {
         let name = match ledger_id {
-            Some(ledger_id) => actor_name(reader, ledger_id, &alert)?,
+            Some(ledger_id) => actor_names(reader, ledger_id, from_ref(&alert))?.remove(&alert.id),
             None => None,
         };
         Ok::<_, AppError>((reader.project(project_id)?, name))
@@ -83,10 +84,17 @@ fn json_of(shown: &AlertInContext) -> Result<Value> {
     Ok(data)
 }
 
-/// The message for people. Names and ids come from events, so control characters are replaced: none begins a line.
+/// Characters that begin a line, reorder the text around them or have no width: those that the pages show by their code
+/// (`web/src/shared/visible.ts`), and every other that ends a line.
+fn is_unseen(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{200b}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || character.is_control()
+}
+
+/// The message for people. Names and ids come from events, so unseen characters are replaced: none begins a line.
 fn lines(kind: DeliveryKind, data: &Value) -> Vec<String> {
     let text = |name: &str| match &data[name] {
-        Value::String(text) => text.replace(char::is_control, " "),
+        Value::String(text) => text.replace(is_unseen, " "),
         Value::Null => String::new(),
         other => other.to_string(),
     };
@@ -119,17 +127,23 @@ fn lines(kind: DeliveryKind, data: &Value) -> Vec<String> {
     ]
 }
 
-/// A message as incoming webhooks of Slack take it. `mrkdwn` is off and its three control characters are escaped
-/// (<https://docs.slack.dev/messaging/formatting-message-text>), so a name is neither a link nor a mention. The URL is a line of its
-/// own, which Slack shows as a link.
+/// A message as incoming webhooks of Slack take it. Slack turns URLs within a `text` into links, also with `mrkdwn` off. In a `rich_text`
+/// block only an element `link` is one (<https://docs.slack.dev/reference/block-kit/blocks/rich-text-block>), so no name stands in for
+/// the URL. Beside blocks `text` is what notifications show; its three control characters are escaped
+/// (<https://docs.slack.dev/messaging/formatting-message-text>), so a name is not a mention there.
 fn slack(lines: &[String], url: Option<&str>) -> Value {
-    let lines: Vec<&str> = lines.iter().map(String::as_str).chain(url).collect();
-    let text = lines.join("\n");
-    let text = text
+    let section = |element: Value| json!({"type": "rich_text_section", "elements": [element]});
+    let texts = lines
+        .iter()
+        .map(|line| section(json!({"type": "text", "text": line})));
+    let link = url.map(|url| section(json!({"type": "link", "url": url})));
+    let elements: Vec<Value> = texts.chain(link).collect();
+    let text = lines
+        .join("\n")
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;");
-    json!({"text": text, "mrkdwn": false})
+    json!({"blocks": [{"type": "rich_text", "elements": elements}], "text": text, "mrkdwn": false})
 }
 
 /// A message as the workflows of Teams take it: an adaptive card. The runs of a `RichTextBlock` are plain text, unlike a `TextBlock`,
@@ -232,21 +246,51 @@ mod tests {
     }
 
     #[test]
+    fn no_character_of_a_name_is_unseen() {
+        let mut hostile = data();
+        for unseen in
+            "\n\u{7f}\u{85}\u{ad}\u{200b}\u{2028}\u{2029}\u{202a}\u{202e}\u{2060}\u{2066}\u{2069}\u{feff}"
+                .chars()
+        {
+            hostile["actor_name"] = json!(format!("a{unseen}b"));
+            let line = lines(DeliveryKind::AlertFired, &hostile).remove(1);
+            assert!(line.contains("(a b)"), "{unseen:?}: {line:?}");
+        }
+        // Scripts and emoji need joiners and marks of direction.
+        hostile["actor_name"] = json!("a\u{200d}b\u{200e}");
+        let line = lines(DeliveryKind::AlertFired, &hostile).remove(1);
+        assert!(line.contains("(a\u{200d}b\u{200e})"), "{line:?}");
+    }
+
+    #[test]
     fn no_name_is_a_link_or_a_mention_in_slack() {
-        let message = slack(&lines(DeliveryKind::AlertFired, &data()), None);
+        let mut hostile = data();
+        hostile["actor_name"] = json!("<!here> https://evil.example/console evil.example");
+        let lines = lines(DeliveryKind::AlertFired, &hostile);
+        let elements = |message: &Value| {
+            let sections = message["blocks"][0]["elements"].as_array().unwrap().clone();
+            let is_of_one = |section: &Value| section["elements"].as_array().map(Vec::len) == Some(1);
+            assert!(sections.iter().all(is_of_one), "{sections:?}");
+            sections
+                .iter()
+                .map(|section| section["elements"][0].clone())
+                .collect::<Vec<_>>()
+        };
+        let texts: Vec<Value> = lines
+            .iter()
+            .map(|line| json!({"type": "text", "text": line}))
+            .collect();
+        let message = slack(&lines, None);
+        assert_eq!(elements(&message), texts);
         let text = message["text"].as_str().unwrap();
-        assert!(!text.contains(['<', '>']), "{text}");
         assert!(
-            text.contains("(Jane &amp; &lt;https://evil.example|Jane&gt;)"),
+            !text.contains(['<', '>']) && text.contains("&lt;!here&gt;"),
             "{text}"
         );
-        assert_eq!(message["mrkdwn"], false);
         assert_eq!(text.lines().count(), 4);
-        let linked = slack(&lines(DeliveryKind::AlertFired, &data()), Some(URL));
-        assert_eq!(
-            linked["text"],
-            format!("{text}\nhttps://audit.example/console#/alerts?alert=alt_1&amp;project=p")
-        );
+        let linked = slack(&lines, Some(URL));
+        let link = json!({"type": "link", "url": URL});
+        assert_eq!(elements(&linked), [texts, vec![link]].concat());
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub(crate) struct AlertBody {
     /// The environment of the events.
     #[schemars(with = "Word<Environment>", extend("x-additive" = true))]
     environment: &'static str,
-    /// The name of the actor in the newest sample event, as stored; only if the rule groups by actor.
+    /// The name of the actor in the newest sample event, as stored; only if the rule groups by actor, and the key has the scope `events:read`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Text<0, { limits::NAME_CHARS_MAX }>", extend("x-additive" = true))]
     actor_name: Option<String>,

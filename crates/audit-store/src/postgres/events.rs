@@ -246,6 +246,14 @@ fn events_at(
     rows: &[RowKey],
 ) -> Result<Vec<StoredEvent>> {
     let ids: Vec<[u8; 16]> = rows.iter().map(|(_, id)| id.to_be_bytes()).collect();
+    rows_of(connection, ledger_id, &ids)?
+        .into_iter()
+        .map(read_columns)
+        .collect()
+}
+
+/// The rows of the events with these ids, in their order, without missing ones.
+fn rows_of(connection: &mut PgConnection, ledger_id: LedgerId, ids: &[[u8; 16]]) -> Result<Vec<Columns>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -261,8 +269,7 @@ fn events_at(
     };
     let found: Vec<Columns> = find.load(connection)?;
     let mut found: HashMap<Vec<u8>, Columns> = found.into_iter().map(|row| (row.0.clone(), row)).collect();
-    let in_order = ids.iter().filter_map(|id| found.remove(id.as_slice()));
-    in_order.map(read_columns).collect()
+    Ok(ids.iter().filter_map(|id| found.remove(id.as_slice())).collect())
 }
 
 /// An event with its `seq` and its row in the index; an error when it was tampered with.
@@ -392,6 +399,17 @@ pub(crate) fn event(
         .get_result::<(i64, Columns)>(&mut session.connection)
         .optional()?;
     row.map(read_logged).transpose()
+}
+
+/// Several events by their ids, in one statement; an error for each that was tampered with.
+pub(crate) fn events_by_id(
+    session: &mut PostgresSession,
+    ledger_id: LedgerId,
+    ids: &[EventId],
+) -> Result<Vec<Result<StoredEvent>>> {
+    let ids: Vec<[u8; 16]> = ids.iter().map(|id| id.to_bytes()).collect();
+    let rows = rows_of(&mut session.connection, ledger_id, &ids)?;
+    Ok(rows.into_iter().map(read_columns).collect())
 }
 
 /// Id, time, content hash, its salt, whether redacted, and body.

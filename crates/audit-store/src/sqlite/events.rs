@@ -339,6 +339,19 @@ pub(crate) fn event(
     Ok(event.map(|event| LoggedEvent { seq, event }))
 }
 
+/// Several events by their ids; an error for each that was tampered with.
+pub(crate) fn events_by_id(
+    session: &mut SqliteSession,
+    ledger_id: LedgerId,
+    ids: &[EventId],
+) -> Result<Vec<Result<StoredEvent>>> {
+    let found = ids.iter().map(|id| event(session, ledger_id, *id).transpose());
+    Ok(found
+        .flatten()
+        .map(|found| found.map(|logged| logged.event))
+        .collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -123,3 +123,19 @@ fn an_empty_log_and_a_log_of_one_event_are_searched() {
     assert_eq!(seq_of(&store, &to, ids[0]), Some(0));
     assert_eq!(seq_of(&store, &to, ids[0].successor()), None);
 }
+
+#[test]
+fn several_events_are_read_by_their_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let to = create_project(&store, 1);
+    let ids = store_steps(&store, &to, &[Step::Sent(5, 0), Step::Sent(3, 10)]);
+    let read = |wanted: &[EventId]| {
+        let found = store.read(|reader| reader.intact_events(to.ledger_id, wanted));
+        let found = found.expect("the log is searched");
+        found.iter().map(|event| event.id).collect::<Vec<_>>()
+    };
+    let missing = EventId::new(Timestamp::from_millis(0), [0xee; 10]);
+    assert_eq!(read(&[ids[6], missing, ids[0]]), [ids[6], ids[0]]);
+    assert!(read(&[]).is_empty());
+}

@@ -5,16 +5,16 @@ use super::File;
 /// Every file.
 pub(crate) static FILES: &[File] = &[
     File {
-        path: "/assets/console-PNNNCLLU.js",
-        name: "console-PNNNCLLU.js",
-        etag: "\"d4d469a1bf3e\"",
+        path: "/assets/console-2UHYZ7JT.js",
+        name: "console-2UHYZ7JT.js",
+        etag: "\"507df41b8ab7\"",
         is_hashed: true,
-        bytes: include_bytes!("../../assets/console-PNNNCLLU.js"),
+        bytes: include_bytes!("../../assets/console-2UHYZ7JT.js"),
     },
     File {
         path: "/console",
         name: "console.html",
-        etag: "\"b2edc0d87d4f\"",
+        etag: "\"e6eb1ec3ee3d\"",
         is_hashed: false,
         bytes: include_bytes!("../../assets/console.html"),
     },

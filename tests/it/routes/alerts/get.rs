@@ -53,6 +53,7 @@ fn first_page(client: &Client, parameters: &[(&str, &str)]) -> (Vec<Value>, Stri
 
 on_both_databases! {
     an_alert_has_the_documented_members,
+    a_key_that_may_not_read_events_gets_no_name_of_an_actor,
     alerts_come_newest_first,
     the_pages_together_are_everything_exactly_once_in_order,
     fifty_alerts_are_a_page_unless_more_are_asked_for,
@@ -132,6 +133,43 @@ fn an_alert_names_its_actor_and_the_project_and_environment(database: DatabaseKi
         (&changed["alert"]["project_name"], &changed["alert"]["actor_name"]),
         (&json!("renamed"), &json!("Jane Doe"))
     );
+}
+
+fn a_key_that_may_not_read_events_gets_no_name_of_an_actor(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    organization.create_alert_rule(alert_rule(json!({})));
+    let named = json!({"actor": {"name": "Jane Doe"}});
+    let project = organization.project();
+    project.store(audit_tests::merge(door_opened("jane"), named));
+    let with_scopes = |scopes: Value| {
+        let body = json!({"project_id": organization.project_id, "type": "project", "name": "limited", "scopes": scopes});
+        let key = organization
+            .master()
+            .post("/keys")
+            .json(body)
+            .send()
+            .expect_status(201);
+        organization.with_credential(&key.text("key"))
+    };
+    let mut unnamed = project.only_alert();
+    let reader = with_scopes(json!(["alerts", "events:read"]));
+    assert_eq!(reader.only_alert(), unnamed);
+    assert_eq!(
+        unnamed
+            .as_object_mut()
+            .and_then(|alert| alert.remove("actor_name")),
+        Some(json!("Jane Doe"))
+    );
+    let alerts_only = with_scopes(json!(["alerts"]));
+    assert_eq!(alerts_only.only_alert(), unnamed);
+    let path = format!("/alerts/{}", text(&unnamed, "id"));
+    assert_eq!(alerts_only.one(&path, "alert"), unnamed);
+    let changed = alerts_only
+        .patch(&path)
+        .json(json!({"status": "acknowledged"}))
+        .send()
+        .expect_status(200);
+    assert_eq!(changed["alert"].get("actor_name"), None);
 }
 
 fn alerts_come_newest_first(database: DatabaseKind) {

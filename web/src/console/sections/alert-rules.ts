@@ -13,6 +13,8 @@ interface Rule extends RuleDraft {
 
 const NUMBERS = ["threshold", "window_seconds", "cooldown_seconds"];
 const CONDITIONS = ["actor_types", "categories", "outcomes", "not_actor_ids"] as const;
+/** How the form shows a condition. An id may contain commas, so each is a line. */
+const textOf = (name: (typeof CONDITIONS)[number], values: string[] = []): string => values.join(name === "not_actor_ids" ? "\n" : ", ");
 const GROUP_BY = Object.keys(GROUPS);
 const DISTINCT = GROUP_BY.filter((field) => field !== "tenant_id");
 
@@ -59,10 +61,13 @@ export class AlertRules extends Section {
     const texts = fieldsOf(event);
     const fields: Record<string, unknown> = { ...texts };
     for (const name of NUMBERS) if (name in fields) fields[name] = Number(fields[name]);
-    for (const name of CONDITIONS) fields[name] = listOf(texts[name]);
+    for (const name of CONDITIONS) fields[name] = listOf(texts[name], name === "not_actor_ids" ? /\n/ : undefined);
     const isPreview = (event.submitter as HTMLButtonElement | null)?.value === "preview";
     if (isPreview) return this.show(fields as unknown as RuleDraft, "this rule");
     const { id, type } = this.draft;
+    // A condition that was not edited stays as it is, whatever characters its values have.
+    const entered = new FormData(event.target as HTMLFormElement);
+    if (id) for (const name of CONDITIONS) if (entered.get(name) === textOf(name, this.draft[name])) delete fields[name];
     const changeable = Object.fromEntries([...NUMBERS, ...CONDITIONS].map((name) => [name, fields[name]]));
     // Without a field the rule counts events.
     const body = type === "builtin" ? changeable : { ...fields, ...(id && !texts["count_distinct"] ? { count_distinct: null } : {}) };
@@ -108,7 +113,7 @@ export class AlertRules extends Section {
       ${label}<select name=${name} ?disabled=${isBuiltin}>${options.map((value) => html`<option value=${value} .selected=${(draft[name] ?? "") === value}>${value || "events"}</option>`)}</select>
     </label>`;
     const list = (name: (typeof CONDITIONS)[number], label: string): TemplateResult => html`<label class="wide">
-      ${label}<input name=${name} .value=${(draft[name] ?? []).join(", ")} />
+      ${label}<input name=${name} .value=${textOf(name, draft[name])} />
     </label>`;
     return html`<h3>${draft.id ? `Edit ${draft.name ?? ""}` : "New rule"}</h3>
       <form class="inline" @submit=${this.onSubmit}>
@@ -117,7 +122,7 @@ export class AlertRules extends Section {
         ${select("count_distinct", "Count distinct", ["", ...DISTINCT])} ${select("group_by", "Count by", GROUP_BY)} ${select("severity", "Severity", ["low", "medium", "high", "critical"])}
         ${input("cooldown_seconds", "Cooldown, seconds", "number", 3_600, { min: 0, max: 604_800 })}
         ${list("actor_types", "Only actor types")} ${list("categories", "Only categories")}
-        ${list("outcomes", "Only outcomes")} ${list("not_actor_ids", "Not these actors")}
+        ${list("outcomes", "Only outcomes")} <label class="wide">Not these actors, one id per line<textarea name="not_actor_ids" rows="2" .value=${textOf("not_actor_ids", draft.not_actor_ids)}></textarea></label>
         <button class="primary" value="store">${draft.id ? "Store changes" : "Create rule"}</button>
         ${isBuiltin ? nothing : html`<button value="preview">Preview</button>`}
         ${draft.id ? html`<button type="button" class="plain" @click=${() => (this.draft = {})}>Cancel</button>` : nothing}

@@ -52,6 +52,13 @@ export class Alerts extends Section {
     if (changed.has("session") || changed.has("wanted")) void this.reload();
   }
 
+  protected override reload(): Promise<void> {
+    // If the new ones cannot be read, the old ones are not those of the page.
+    this.alerts = [];
+    this.cursor = null;
+    return super.reload();
+  }
+
   protected override async load(): Promise<void> {
     if (this.wanted) {
       this.alerts = [(await this.session.api.get<{ alert: Alert }>(`/alerts/${this.wanted}`)).alert];

@@ -10,6 +10,8 @@ import { Section } from "../section.js";
 import type { Usage } from "./usage.js";
 
 const DAYS = 30;
+/** More open alerts are shown as `20+`. */
+const OPEN_ALERTS_MAX = 20;
 const NUMBERS = new Intl.NumberFormat();
 
 /** Numbers of the server, over all projects: the name of a gauge in `/metrics`, its label, and whether it counts bytes. A server that does
@@ -48,7 +50,7 @@ export class Overview extends Section {
     const start_date = new Date(Date.now() - DAYS * 86_400_000).toISOString();
     const [summary, alerts, checkpoint, usage, ready, metrics] = await Promise.all([
       optional(readSummary(api, { start_date, interval: "day" }, this.formats.zone)),
-      optional(api.get<{ alerts: unknown[]; has_more: boolean }>("/alerts", { status: "open", limit: 100 })),
+      optional(api.get<{ alerts: unknown[]; has_more: boolean }>("/alerts", { status: "open", limit: OPEN_ALERTS_MAX })),
       optional(api.text("/log/checkpoint")),
       optional(api.get<{ usage: Usage }>("/usage")),
       fetch("/readyz", { cache: "no-store" }).then((response) => response.ok, () => false),
