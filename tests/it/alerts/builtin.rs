@@ -174,7 +174,7 @@ fn a_login_that_fails_by_its_outcome_counts_as_one_that_fails_by_its_name(databa
     assert_eq!(project.all_alerts().len(), 0);
     project.store_all(vec![login("user.login", json!("failure")); 2]);
     project.store(login("sso.signed_in", json!("denied")));
-    project.store(login("signed_in", json!("denied")));
+    project.store(login("user.signin", json!("denied")));
     assert_eq!(project.all_alerts().len(), 0);
     project.store(login("auth.failed", Value::Null));
     let alert = project.only_alert();

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 on_both_databases! {
     archiving_and_unarchiving_are_events_of_their_own,
+    paths_of_metadata_filters_are_changes_of_the_project,
 }
 
 fn archiving_and_unarchiving_are_events_of_their_own(database: DatabaseKind) {
@@ -44,4 +45,28 @@ fn archiving_and_unarchiving_are_events_of_their_own(database: DatabaseKind) {
         assert_eq!(events[index]["category"], "admin");
     }
     project.store(event());
+}
+
+fn paths_of_metadata_filters_are_changes_of_the_project(database: DatabaseKind) {
+    let organization = organization(database);
+    let (master, project) = (organization.master(), organization.project());
+    let path = format!("/projects/{}", organization.project_id);
+    let before = own_events(&project).len();
+    for paths in [
+        json!(["metadata.plan", "metadata.a"]),
+        json!(["metadata.a", "metadata.plan"]),
+        json!([]),
+    ] {
+        let body = json!({"metadata_filter_paths": paths});
+        master.patch(&path).json(body).send().expect_status(200);
+    }
+    let events = own_events(&project).split_off(before);
+    let changes: Vec<&Value> = events.iter().map(|event| &event["changes"]).collect();
+    let paths = json!(["metadata.a", "metadata.plan"]);
+    let change = |before: &Value, after: &Value| json!([{"field": "metadata_filter_paths", "before": before, "after": after}]);
+    // What is named again is no change.
+    assert_eq!(
+        changes,
+        [&change(&json!([]), &paths), &change(&paths, &json!([]))]
+    );
 }

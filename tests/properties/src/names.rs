@@ -4,8 +4,8 @@ use crate::{seeds, text};
 use audit_alerts::AlertRuleId;
 use audit_domain::{
     Action, ActorType, Bound, Category, ClaimToken, ContentHash, ContentSalt, Environment, EventId,
-    HiddenField, KeyId, LogName, Name, Network, OrganizationId, ProjectId, RuleId, TierName, TimeOrdered,
-    Timestamp,
+    HiddenField, KeyId, LogName, MetadataPath, Name, Network, OrganizationId, ProjectId, RuleId, TierName,
+    TimeOrdered, Timestamp,
 };
 use audit_ledger::{Hash, TenantPath};
 use audit_redact::FieldPath;
@@ -36,6 +36,7 @@ pub fn identifier(bytes: &[u8]) -> bool {
         | is_read::<Category>(text)
         | is_read::<Environment>(text)
         | is_read::<HiddenField>(text)
+        | is_read::<MetadataPath>(text)
         | is_read::<Name>(text)
         | is_read::<TierName>(text);
     let is_id = is_read::<EventId>(text) | is_read::<ContentHash>(text) | is_read::<Hash>(text);

@@ -351,8 +351,7 @@ pub(super) mod about {
                     "id": "auth_brute_force", "type": "builtin", "name": "Auth Brute Force",
                     "action_pattern": "auth.failed*",
                     "further_action_patterns": ["login.failed", "*.login.failed", "*.login_failed"],
-                    "failed_action_patterns": ["login", "*.login", "logged_in", "*.logged_in", "sign_in", "*.sign_in", "signed_in",
-                      "*.signed_in", "signin", "*.signin"],
+                    "failed_action_patterns": ["*.login", "*.logged_in", "*.sign_in", "*.signed_in", "*.signin"],
                     "threshold": 5, "window_seconds": 300, "group_by": "actor_id",
                     "severity": "high", "enabled": true, "cooldown_seconds": 3600
                 }]}"#,
