@@ -4,7 +4,7 @@ use super::{FoldedText, SearchScope};
 use crate::{EventField, words};
 
 words! {
-    /// A text that full-text search looks at, by its dot path. As in [`Facet`], what differs by text is decided in a `match`.
+    /// A text that full-text search looks at, by its dot path. As in [`Facet`](crate::Facet), what differs by text is decided in a `match`.
     pub enum SearchedText {
         /// The action.
         Action = "action",
