@@ -1,7 +1,6 @@
 //! Hashes of the values that a rule counts once each.
 
 use crate::group::DistinctField;
-use crate::watch::first_bytes;
 use audit_domain::write_with_length;
 use sha2::{Digest, Sha256};
 
@@ -31,6 +30,12 @@ impl ValueHash {
     pub(crate) const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
+}
+
+/// The first bytes of a finished SHA-256.
+pub(crate) fn first_bytes<const N: usize>(hasher: Sha256) -> [u8; N] {
+    let digest: [u8; 32] = hasher.finalize().into();
+    std::array::from_fn(|index| digest[index])
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::group::{DistinctField, Group, GroupBy, compared};
 use crate::rule::AlertRule;
 use crate::rule_set::RuleSet;
 use crate::states::RuleKey;
-use crate::value_hash::ValueHash;
+use crate::value_hash::{ValueHash, first_bytes};
 use crate::window::{Firing, GroupState, Observed};
 use audit_domain::{EventId, Facets, Timestamp, write_with_length};
 use sha2::{Digest, Sha256};
@@ -37,12 +37,6 @@ impl GroupHash {
         }
         Self(first_bytes(hasher))
     }
-}
-
-/// The first bytes of a finished SHA-256.
-pub(crate) fn first_bytes<const N: usize>(hasher: Sha256) -> [u8; N] {
-    let digest: [u8; 32] = hasher.finalize().into();
-    std::array::from_fn(|index| digest[index])
 }
 
 impl RuleKey {
