@@ -170,12 +170,10 @@ impl Buckets {
         last: Timestamp,
         zone: &TimeZone,
     ) -> Result<Self, TooManyBuckets> {
-        let within = |time: Timestamp| {
-            time.clamp(
-                Timestamp::MIN,
-                Timestamp::from_micros(Timestamp::MAX.as_micros() - 1),
-            )
-        };
+        // The first day of the calendar begins later west of Greenwich.
+        let earliest = zone.first_at(Timestamp::MIN).max(Timestamp::MIN);
+        let latest = Timestamp::from_micros(Timestamp::MAX.as_micros() - 1);
+        let within = |time: Timestamp| time.clamp(earliest, latest);
         let (first, last) = (within(first), within(last));
         if let Some(interval) = interval {
             let starts = interval
