@@ -62,6 +62,7 @@ fn main() {
             None,
             None,
             None,
+            None,
             start,
             None,
             None,
