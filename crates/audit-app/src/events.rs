@@ -6,12 +6,11 @@ use crate::reading::ReadAccess;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{
-    Condition, EventFilter, EventId, EventOrder, Facet, FacetValues, MetadataPath, PageLimit, Position,
-    StoredEvent, ViewerRoute, ViewerTier, Violation, Violations,
+    Condition, EventFilter, EventId, EventJson, EventOrder, Facet, FacetValues, MetadataPath, PageLimit,
+    Position, StoredEvent, ViewerRoute, ViewerTier, Violation, Violations,
 };
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
-use serde_json::value::{RawValue, to_raw_value};
 use std::collections::BTreeSet;
 use std::mem::take;
 
@@ -34,7 +33,7 @@ pub struct EventsRequest {
 #[derive(Debug)]
 pub struct EventsResponse {
     /// The events as JSON.
-    pub events: Vec<Box<RawValue>>,
+    pub events: Vec<EventJson>,
     /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
 }
@@ -92,13 +91,13 @@ impl Presented<Readers> {
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the reader's project has no such event, or its tenant and tier do not show it.
-    pub fn event(&self, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
+    pub fn event(&self, selection: Selection, id: EventId) -> Result<EventJson> {
         self.in_its_cell(selection.project_id, |presented| {
             presented.event_here(selection, id)
         })
     }
 
-    fn event_here(&self, selection: Selection, id: EventId) -> Result<Box<RawValue>> {
+    fn event_here(&self, selection: Selection, id: EventId) -> Result<EventJson> {
         let service = &self.service;
         service.store.query(|reader| {
             let access = self.read_access(reader, selection, Some(ViewerRoute::Event))?;
@@ -144,7 +143,7 @@ impl AuditLog {
         let cursor = page
             .next
             .map(|position| self.cursor_key.seal(&position.to_bytes(), cursor_scope));
-        let events = page.events.iter().map(|event| visible_json(event, tier));
+        let events = page.events.iter().map(|event| found_json(event, tier));
         Ok(EventsResponse {
             events: events.collect::<Result<_>>()?,
             cursor,
@@ -201,13 +200,25 @@ pub(crate) fn as_stored(engine: &Engine, mut filter: EventFilter) -> EventFilter
 }
 
 /// The JSON of an event without the fields that the tier hides.
-pub(crate) fn visible_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<Box<RawValue>> {
-    let Some(tier) = tier.filter(|tier| tier.hides_something()) else {
-        return Ok(event.to_json()?);
-    };
+pub(crate) fn visible_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<EventJson> {
+    match tier.filter(|tier| tier.hides_something()) {
+        Some(tier) => redacted_json(event, tier),
+        None => Ok(event.to_json()?),
+    }
+}
+
+/// [`visible_json`] of an event that a filter has found, which has checked the stored text.
+pub(crate) fn found_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<EventJson> {
+    match tier.filter(|tier| tier.hides_something()) {
+        Some(tier) => redacted_json(event, tier),
+        None => Ok(event.to_checked_json()),
+    }
+}
+
+fn redacted_json(event: &StoredEvent, tier: &ViewerTier) -> Result<EventJson> {
     let mut object = event.to_object()?;
     tier.redact(&mut object);
-    to_raw_value(&object).map_err(AppError::internal)
+    Ok(EventJson::of(object))
 }
 
 /// The scope of a cursor: it is valid only for the same log, tier, filter and order.

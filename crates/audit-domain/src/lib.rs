@@ -38,6 +38,7 @@ mod disclosed;
 mod envelope;
 mod event;
 mod event_field;
+mod event_json;
 mod event_part;
 mod event_reader;
 mod event_text;
@@ -78,6 +79,7 @@ pub use event::{
     Action, ActionError, Actor, ActorType, Category, Change, Context, Event, OnBehalfOf, Outcome, Target,
 };
 pub use event_field::EventField;
+pub use event_json::EventJson;
 pub use event_part::{EventPart, HashedIn};
 pub use event_reader::{check_free_form, limits};
 pub use event_text::EventText;

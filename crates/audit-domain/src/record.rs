@@ -3,11 +3,10 @@
 use crate::content_hash::{EVENTS_AT_ONCE, PartsHash, hash_together};
 use crate::field_texts::FieldRanges;
 use crate::{
-    ContentHash, ContentSalt, Event, EventField, EventId, EventText, LogName, PartProofs, Timestamp,
-    ViewerTier, canonical,
+    ContentHash, ContentSalt, Event, EventField, EventId, EventJson, EventText, LogName, PartProofs,
+    Timestamp, ViewerTier, canonical,
 };
 use audit_sha256::Batch;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 
@@ -330,14 +329,23 @@ impl StoredEvent {
     /// The event as a full read returns it, as JSON text: the stored text with `content_hash`, `content_salt` and `redacted` added.
     ///
     /// # Errors
-    /// [`DamagedEvent`] when the stored text is not a JSON object.
-    pub fn to_json(&self) -> Result<Box<RawValue>, DamagedEvent> {
+    /// [`DamagedEvent`] when the stored text is not JSON.
+    pub fn to_json(&self) -> Result<EventJson, DamagedEvent> {
+        EventJson::parse(self.json_text()).map_err(|source| self.damaged(source))
+    }
+
+    /// [`Self::to_json`] of an event whose [`Self::facets`] were read, which has checked the stored text. To check it again would be most of
+    /// the cost.
+    pub fn to_checked_json(&self) -> EventJson {
+        EventJson::of_checked(self.json_text())
+    }
+
+    fn json_text(&self) -> String {
         let rest = self.canonical.strip_prefix('{').unwrap_or_default();
-        let text = format!(
+        format!(
             "{{\"content_hash\":\"{}\",\"content_salt\":\"{}\",\"redacted\":{},{rest}",
             self.content_hash, self.content_salt, self.redacted
-        );
-        RawValue::from_string(text).map_err(|source| DamagedEvent { id: self.id, source })
+        )
     }
 
     /// The stored text as a JSON object.

@@ -1,7 +1,7 @@
 //! Events as lines of CSV.
 
 use audit_csv::{Dialect, Field};
-use audit_domain::{EventField, TimeZone, Timestamp};
+use audit_domain::{EventField, EventJson, TimeZone, Timestamp};
 use serde::Deserialize;
 use serde::de::Error;
 use serde_json::value::RawValue;
@@ -253,7 +253,7 @@ pub(crate) fn write_header(lines: &mut Vec<u8>, form: &Form) {
 }
 
 /// The line of an event.
-pub(crate) fn write_event(lines: &mut Vec<u8>, event: &RawValue, form: &Form) -> serde_json::Result<()> {
+pub(crate) fn write_event(lines: &mut Vec<u8>, event: &EventJson, form: &Form) -> serde_json::Result<()> {
     let mut row: EventRow<'_> = serde_json::from_str(event.get())?;
     if form.dialect.is_for_excel || !form.zone.is_utc() {
         let times = [
@@ -288,7 +288,7 @@ mod tests {
 
     fn line(event: &str) -> String {
         let mut lines = Vec::new();
-        let event = RawValue::from_string(event.to_owned()).unwrap();
+        let event = EventJson::parse(event.to_owned()).unwrap();
         write_event(&mut lines, &event, &plain(TimeZone::utc())).unwrap();
         String::from_utf8(lines).unwrap()
     }
@@ -328,7 +328,7 @@ mod tests {
         write_header(&mut lines, &form);
         let event = r#"{"id":"evt_1","occurred_at":"2026-12-31T20:00:00.999Z","received_at":"2027-01-01T00:00:00.000Z","tenant_id":"007",
             "actor":{"id":"+1"},"redacted":false,"content_hash":"h"}"#;
-        let event = RawValue::from_string(event.to_owned()).unwrap();
+        let event = EventJson::parse(event.to_owned()).unwrap();
         write_event(&mut lines, &event, &form).unwrap();
         let text = String::from_utf8(lines).unwrap();
         assert!(text.starts_with("\u{feff}id;occurred_at;"), "{text}");

@@ -60,14 +60,14 @@ impl EventStream {
 mod tests {
     use super::*;
     use audit_app::FeedEvent;
-    use serde_json::value::RawValue;
+    use audit_domain::EventJson;
 
     fn page(events: &[(&str, &str)], cursor: &str) -> FeedPage {
         FeedPage {
             events: events
                 .iter()
                 .map(|(json, cursor)| FeedEvent {
-                    json: RawValue::from_string((*json).to_owned()).unwrap(),
+                    json: EventJson::parse((*json).to_owned()).unwrap(),
                     cursor: (*cursor).to_owned(),
                 })
                 .collect(),

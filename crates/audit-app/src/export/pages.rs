@@ -3,15 +3,14 @@
 use super::Slot;
 use crate::authentication::Presented;
 use crate::error::Result;
-use crate::events::{as_stored, permitted, visible_json};
+use crate::events::{as_stored, found_json, permitted};
 use crate::reading::ReadRequest;
 use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use crate::turns::CredentialOwner;
 use audit_auth::{Principal, Readers};
-use audit_domain::{EventFilter, EventOrder, PageLimit, Position, ViewerRoute, ViewerTier};
+use audit_domain::{EventFilter, EventJson, EventOrder, PageLimit, Position, ViewerRoute, ViewerTier};
 use audit_store::{EventPage, EventQuery};
-use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -108,7 +107,7 @@ impl Export {
     /// When the credential is no longer valid or the database fails. The export is then incomplete.
     pub async fn next<T: Send + 'static>(
         &mut self,
-        write: impl FnOnce(&[Box<RawValue>]) -> Result<T> + Send + 'static,
+        write: impl FnOnce(&[EventJson]) -> Result<T> + Send + 'static,
     ) -> Result<Option<T>> {
         if self.is_finished {
             return Ok(None);
@@ -153,11 +152,11 @@ fn read_and_write<T>(
     request: &ReadRequest,
     after: Option<Position>,
     limit: PageLimit,
-    write: impl FnOnce(&[Box<RawValue>]) -> Result<T>,
+    write: impl FnOnce(&[EventJson]) -> Result<T>,
 ) -> Result<WrittenPage<T>> {
     let started = Instant::now();
     let (page, tier) = service.export_page(request, after, limit)?;
-    let events = page.events.iter().map(|event| visible_json(event, tier.as_ref()));
+    let events = page.events.iter().map(|event| found_json(event, tier.as_ref()));
     let events: Vec<_> = events.collect::<Result<_>>()?;
     Ok(WrittenPage {
         output: write(&events)?,

@@ -1,13 +1,12 @@
 //! One page of the feed.
 
 use crate::error::Result;
-use crate::events::{as_stored, permitted, visible_json};
+use crate::events::{as_stored, found_json, permitted, visible_json};
 use crate::reading::{ReadAccess, ReadRequest};
 use crate::service::AuditLog;
 use audit_auth::Principal;
-use audit_domain::{EventFilter, ViewerRoute, Violations};
+use audit_domain::{EventFilter, EventJson, ViewerRoute, Violations};
 use audit_store::{FetchSize, LedgerId, Reader};
-use serde_json::value::RawValue;
 use tokio::sync::watch;
 
 /// The maximum number of rows that are read for one page. A filter that matches few rows must not hold a connection for long.
@@ -24,7 +23,7 @@ const LATEST: &str = "latest";
 #[derive(Debug)]
 pub struct FeedEvent {
     /// The event without the fields that the reader may not see.
-    pub json: Box<RawValue>,
+    pub json: EventJson,
     /// The cursor after this event.
     pub cursor: String,
 }
@@ -137,7 +136,7 @@ struct UnreadRange {
 
 /// Events with their positions, and the position of the next page.
 struct PageEvents {
-    events: Vec<(u64, Box<RawValue>)>,
+    events: Vec<(u64, EventJson)>,
     next_seq: u64,
     is_full: bool,
     /// Whether the event at `next_seq` was read and belongs to the next page.
@@ -219,7 +218,10 @@ impl UnreadRange {
                     found.has_next = true;
                     return Ok(found);
                 }
-                let json = visible_json(&logged.event, tier)?;
+                let json = match shows_everything {
+                    true => visible_json(&logged.event, tier)?,
+                    false => found_json(&logged.event, tier)?,
+                };
                 bytes += json.get().len();
                 found.events.push((logged.seq, json));
                 found.is_full = found.events.len() == self.limit || bytes >= PAGE_BYTES_MAX;
@@ -254,6 +256,7 @@ fn cursor_scope(access: &ReadAccess, filter: &EventFilter) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Map;
 
     fn page(is_viewer: bool) -> ReadPage {
         let unread = UnreadRange {
@@ -265,7 +268,7 @@ mod tests {
             is_viewer,
         };
         let found = PageEvents {
-            events: vec![(2, RawValue::NULL.to_owned()), (4, RawValue::NULL.to_owned())],
+            events: vec![(2, EventJson::of(Map::new())), (4, EventJson::of(Map::new()))],
             next_seq: 9,
             is_full: false,
             has_next: false,

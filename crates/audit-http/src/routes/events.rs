@@ -14,10 +14,9 @@ use crate::state::HttpState;
 use actix_web::web;
 use audit_app::{AppError, EventsRequest, Ingested};
 use audit_auth::{EventsWrite, Keys, Readers};
-use audit_domain::{EventId, EventOrder, Fields, PageLimit, limits};
+use audit_domain::{EventId, EventJson, EventOrder, Fields, PageLimit, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 
 /// Ids that a query may name, at most.
@@ -94,7 +93,7 @@ impl From<Ingested> for IngestedBody {
 #[schemars(rename = "EventPage")]
 pub(super) struct EventsBody {
     #[schemars(with = "Vec<VisibleEvent>")]
-    events: Vec<Box<RawValue>>,
+    events: Vec<EventJson>,
     /// Asks for the next page; `null` on the last.
     cursor: Option<String>,
     /// Whether there is a next page.
@@ -105,7 +104,7 @@ pub(super) struct EventsBody {
 #[schemars(rename = "EventResult")]
 pub(super) struct EventBody {
     #[schemars(with = "VisibleEvent")]
-    event: Box<RawValue>,
+    event: EventJson,
 }
 
 /// How many events a page holds.

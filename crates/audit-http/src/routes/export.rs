@@ -17,9 +17,8 @@ use actix_web::{HttpRequest, HttpResponse, rt};
 use audit_app::{AppError, Export};
 use audit_auth::Readers;
 use audit_csv::{Dialect, Separator};
-use audit_domain::{EventFilter, Fields, TimeZone, Violations};
+use audit_domain::{EventFilter, EventJson, Fields, TimeZone, Violations};
 use schemars::JsonSchema;
-use serde_json::value::RawValue;
 
 audit_domain::words! {
     /// The format of an export.
@@ -86,7 +85,7 @@ impl Output {
         lines
     }
 
-    fn write(&self, lines: &mut Vec<u8>, events: &[Box<RawValue>]) -> Result<(), AppError> {
+    fn write(&self, lines: &mut Vec<u8>, events: &[EventJson]) -> Result<(), AppError> {
         for event in events {
             match self {
                 Self::JsonLines => {
@@ -218,7 +217,7 @@ async fn next_lines(
     mut lines: Vec<u8>,
 ) -> Result<Option<Bytes>, AppError> {
     let output = output.clone();
-    let write = move |events: &[Box<RawValue>]| {
+    let write = move |events: &[EventJson]| {
         output.write(&mut lines, events)?;
         Ok(Bytes::from(lines))
     };

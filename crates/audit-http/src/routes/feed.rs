@@ -19,10 +19,9 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, Responder, rt};
 use audit_app::{AppError, FeedPage, FeedRequest, Follower};
 use audit_auth::Readers;
-use audit_domain::Fields;
+use audit_domain::{EventJson, Fields};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use std::time::Duration;
 
 /// How long a request may wait for an event.
@@ -37,7 +36,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 #[schemars(rename = "EventFeedPage")]
 pub(super) struct FeedBody {
     #[schemars(with = "Vec<VisibleEvent>")]
-    events: Vec<Box<RawValue>>,
+    events: Vec<EventJson>,
     /// Where to go on, also when there are no events; never `null`, because the feed has no end.
     cursor: String,
     /// Whether more was committed already; the next request then needs no `wait`.
