@@ -66,15 +66,20 @@ impl SearchedText {
             SearchScope::Names | SearchScope::Metadata => Some(FoldedText::new(value)),
             SearchScope::Email => None,
             SearchScope::Ids => {
-                if value.chars().nth(Self::ID_CHARS_MAX).is_some() {
+                if has_more_chars(value, Self::ID_CHARS_MAX) {
                     return None;
                 }
                 let folded = FoldedText::new(value);
                 let is_long = folded
                     .words()
-                    .any(|word| word.text.chars().nth(Self::ID_WORD_CHARS_MAX).is_some());
+                    .any(|word| has_more_chars(word.text, Self::ID_WORD_CHARS_MAX));
                 (!is_long).then_some(folded)
             }
         }
     }
+}
+
+/// Bytes are at least as many as characters.
+fn has_more_chars(text: &str, chars: usize) -> bool {
+    text.len() > chars && text.chars().nth(chars).is_some()
 }

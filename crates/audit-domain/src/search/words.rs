@@ -31,7 +31,10 @@ impl<'a> FoldedText<'a> {
 
     /// Its words, in their order.
     pub fn words(&self) -> Words<'_> {
-        Words { rest: &self.0 }
+        Words {
+            rest: &self.0,
+            is_ascii: self.0.is_ascii(),
+        }
     }
 }
 
@@ -129,12 +132,31 @@ pub(super) fn first_chars(text: &str, chars: usize) -> &str {
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
     pub(super) rest: &'a str,
+    is_ascii: bool,
+}
+
+impl<'a> Words<'a> {
+    /// What [`Iterator::next`] finds in most texts, without a look at the tables of Unicode.
+    fn next_of_ascii(&mut self) -> Option<Word<'a>> {
+        let start = self.rest.bytes().position(|byte| byte.is_ascii_alphanumeric())?;
+        let text = &self.rest[start..];
+        let end = text.bytes().position(|byte| !byte.is_ascii_alphanumeric());
+        let (text, rest) = text.split_at(end.unwrap_or(text.len()));
+        self.rest = rest;
+        Some(Word {
+            text,
+            is_unspaced: false,
+        })
+    }
 }
 
 impl<'a> Iterator for Words<'a> {
     type Item = Word<'a>;
 
     fn next(&mut self) -> Option<Word<'a>> {
+        if self.is_ascii {
+            return self.next_of_ascii();
+        }
         let start = self.rest.find(begins_word)?;
         let text = &self.rest[start..];
         let is_unspaced = text.starts_with(is_unspaced);

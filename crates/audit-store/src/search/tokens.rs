@@ -141,7 +141,7 @@ pub(crate) fn token(kind: Kind, ledger_id: i64, value: &[u8]) -> String {
 
 fn push_token(text: &mut String, kind: Kind, ledger_id: i64, value: &[u8]) {
     let prefix = hash_prefix(kind, ledger_id);
-    push_hashed(text, kind, ledger_id, &digest(&[&prefix, value]));
+    push_hashed(text, kind, &ledger_token(ledger_id), &digest(&[&prefix, value]));
 }
 
 /// What is hashed before a value: the letter of the field, and the ledger.
@@ -151,12 +151,12 @@ fn hash_prefix(kind: Kind, ledger_id: i64) -> [u8; 9] {
     prefix
 }
 
-/// Appends the token with the first 64 bits of a hash.
-fn push_hashed(text: &mut String, kind: Kind, ledger_id: i64, digest: &Digest) {
+/// Appends the token with the first 64 bits of a hash, behind that of the ledger.
+fn push_hashed(text: &mut String, kind: Kind, ledger: &str, digest: &Digest) {
     let bits = digest[..8]
         .iter()
         .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-    push_ledger_token(text, ledger_id);
+    text.push_str(ledger);
     text.push(kind.letter());
     push_base64(text, bits, HASH_DIGITS);
 }
@@ -242,12 +242,12 @@ pub(crate) fn field_prefix(ledger_id: i64, field: TopField) -> String {
 /// a text neither finds events by it nor measures it by the time of a search.
 fn word_token(searched: SearchedText, ledger_id: i64, word: &str) -> String {
     let mut text = String::new();
-    push_word_token(&mut text, searched, ledger_id, word);
+    push_word_token(&mut text, searched, &ledger_token(ledger_id), word);
     text
 }
 
-fn push_word_token(text: &mut String, searched: SearchedText, ledger_id: i64, word: &str) {
-    push_ledger_token(text, ledger_id);
+fn push_word_token(text: &mut String, searched: SearchedText, ledger: &str, word: &str) {
+    text.push_str(ledger);
     text.push(Kind::Word(searched).letter());
     // Bytes are at least as many as characters.
     let end = match word.len() > WORD_CHARS_MAX {
@@ -265,10 +265,14 @@ const HASH_DIGITS: u32 = u64::BITS.div_ceil(DIGIT_BITS);
 
 /// Appends the lowest `digits` digits of a number, the highest first.
 fn push_base64(text: &mut String, number: u64, digits: u32) {
-    for digit in (0..digits).rev() {
-        let value = number >> (digit * DIGIT_BITS) & ((1 << DIGIT_BITS) - 1);
-        text.push(char::from(DIGITS[value as usize]));
+    let mut buffer = [0; HASH_DIGITS as usize];
+    let (written, _) = buffer.split_at_mut(digits as usize);
+    let mut rest = number;
+    for digit in written.iter_mut().rev() {
+        *digit = DIGITS[(rest & ((1 << DIGIT_BITS) - 1)) as usize];
+        rest >>= DIGIT_BITS;
     }
+    text.push_str(std::str::from_utf8(written).expect("digits are ASCII"));
 }
 
 /// Whether the whole values of a text have tokens of their own. Those of a facet have the facet's.
@@ -294,6 +298,7 @@ pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Face
     let segments = action.match_indices('.');
     let segments = segments.map(|(dot, _)| (Kind::ActionPrefix, &action.as_bytes()[..=dot]));
     let values: Vec<(Kind, &[u8])> = values.chain(further).chain(segments).collect();
+    let ledger = ledger_token(ledger_id);
     // Together, because that takes less time than one after the other.
     let mut batch = Batch::default();
     for (kind, value) in &values {
@@ -306,11 +311,11 @@ pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Face
         if !text.is_empty() {
             text.push(' ');
         }
-        push_hashed(text, *kind, ledger_id, &digest);
+        push_hashed(text, *kind, &ledger, &digest);
     }
     if let Some(address) = address {
         text.push(' ');
-        push_ledger_token(text, ledger_id);
+        text.push_str(&ledger);
         text.push_str(&digits_of(address));
     }
     for searched in SearchedText::ALL {
@@ -328,7 +333,7 @@ pub(crate) fn push_facet_tokens(text: &mut String, ledger_id: i64, facets: &Face
         keys.dedup();
         for key in keys {
             text.push(' ');
-            push_word_token(text, *searched, ledger_id, key);
+            push_word_token(text, *searched, &ledger, key);
         }
     }
 }
