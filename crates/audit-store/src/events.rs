@@ -149,13 +149,15 @@ impl Reader<'_> {
         if query.order == EventOrder::Descending {
             ids.reverse();
         }
-        let mut ids = ids.into_iter();
+        let mut remaining = ids.as_slice();
         page::read_page(query, |wanted| {
             let mut found = Vec::new();
-            while found.len() < wanted
-                && let Some(id) = ids.next()
-            {
-                found.extend(self.event(query.ledger_id, id)?.map(|logged| logged.event));
+            while found.len() < wanted && !remaining.is_empty() {
+                let (next, later) = remaining.split_at(remaining.len().min(wanted - found.len()));
+                remaining = later;
+                for event in self.events_by_id(query.ledger_id, next)? {
+                    found.push(event?);
+                }
             }
             Ok(found)
         })
@@ -185,7 +187,7 @@ impl Reader<'_> {
     /// # Errors
     /// When the database cannot be queried.
     pub fn intact_events(&mut self, ledger_id: LedgerId, ids: &[EventId]) -> Result<Vec<StoredEvent>> {
-        let found = on_database!(self.session(), events::events_by_id(ledger_id, ids))?;
+        let found = self.events_by_id(ledger_id, ids)?;
         let is_intact = |event: &Result<StoredEvent>| {
             !matches!(
                 event,
@@ -193,6 +195,11 @@ impl Reader<'_> {
             )
         };
         found.into_iter().filter(is_intact).collect()
+    }
+
+    /// The events with these ids, in their order, without those that the ledger does not have; an error for each damaged one.
+    fn events_by_id(&mut self, ledger_id: LedgerId, ids: &[EventId]) -> Result<Vec<Result<StoredEvent>>> {
+        on_database!(self.session(), events::events_by_id(ledger_id, ids))
     }
 }
 
