@@ -9,13 +9,11 @@
 use crate::owner::{Holding, Owner, Shared};
 use crate::vary;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
-use actix_web::http::header::{
-    ACCEPT_ENCODING, AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, Encoding, Header,
-    HeaderMap, HeaderValue,
-};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
 use audit_admission::TrustedProxies;
+use audit_web::{gzip, takes_gzip};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::error::Error;
@@ -54,28 +52,6 @@ impl Default for Compressors {
 fn compressor(of: &Shared, owner: Owner) -> Option<Holding> {
     let mut held = owner.hold(of);
     held.grow(1).then_some(held)
-}
-
-/// Whether the client prefers gzip.
-pub(crate) fn takes_gzip(request: &HttpRequest) -> bool {
-    if !request.headers().contains_key(ACCEPT_ENCODING) {
-        return false;
-    }
-    let offered = [Encoding::gzip(), Encoding::identity()];
-    AcceptEncoding::parse(request)
-        .ok()
-        .and_then(|accepted| accepted.negotiate(offered.iter()))
-        .is_some_and(|chosen| chosen == Encoding::gzip())
-}
-
-/// The bytes as gzip.
-///
-/// # Errors
-/// None: memory is written.
-pub(crate) fn gzip(bytes: &[u8], level: Compression) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
-    encoder.write_all(bytes)?;
-    encoder.finish()
 }
 
 /// The response, compressed if it is worth it and the client takes it.

@@ -22,23 +22,23 @@
 //! - Files are sent as gzip to clients that accept it; they were compressed once, when the pages were made.
 //! - No page needs a credential, and none contains data: pages read the HTTP API like any other client.
 
+mod compression;
 mod files;
 mod policy;
 
+pub use compression::{gzip, takes_gzip};
 pub use policy::{FrameAncestorError, FrameAncestors};
 
 use actix_web::http::header::{
-    ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_ORIGIN, AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, Encoding, Header, HeaderName, HeaderValue, IF_NONE_MATCH,
-    InvalidHeaderValue, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    ETAG, HeaderName, HeaderValue, IF_NONE_MATCH, InvalidHeaderValue, REFERRER_POLICY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse, guard};
 use files::{FILES, File};
 use flate2::Compression;
-use flate2::write::GzEncoder;
 use policy::Policies;
-use std::io::{self, Write};
 use std::sync::Arc;
 
 /// `Cache-Control` of files whose name has their hash.
@@ -100,7 +100,9 @@ impl Served {
         Self {
             file,
             policy: policy.clone(),
-            compressed: gzip(file.bytes).expect("memory is written").into(),
+            compressed: gzip(file.bytes, Compression::best())
+                .expect("memory is written")
+                .into(),
             compressed_etag: format!("{}-gzip\"", file.etag.trim_end_matches('"')),
         }
     }
@@ -151,22 +153,6 @@ impl Served {
             response.body(file.bytes)
         }
     }
-}
-
-/// Whether the client names gzip, and prefers it to bytes as they are.
-fn takes_gzip(request: &HttpRequest) -> bool {
-    let offered = [Encoding::gzip(), Encoding::identity()];
-    request.headers().contains_key(ACCEPT_ENCODING)
-        && AcceptEncoding::parse(request)
-            .ok()
-            .and_then(|accepted| accepted.negotiate(offered.iter()))
-            .is_some_and(|chosen| chosen == Encoding::gzip())
-}
-
-fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes)?;
-    encoder.finish()
 }
 
 /// Whether the value of `If-None-Match` has the tag (RFC 9110, section 13.1.2: weak comparison).

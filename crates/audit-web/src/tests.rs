@@ -1,5 +1,6 @@
 use super::*;
 use actix_web::body::to_bytes;
+use actix_web::http::header::ACCEPT_ENCODING;
 use actix_web::http::{Method, StatusCode};
 use actix_web::{App, test};
 use flate2::read::GzDecoder;

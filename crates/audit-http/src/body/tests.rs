@@ -211,7 +211,7 @@ async fn pieces_are_put_together() {
 
 /// The text as gzip.
 fn gzip(text: &[u8]) -> Vec<u8> {
-    crate::compression::gzip(text, flate2::Compression::best()).unwrap()
+    audit_web::gzip(text, flate2::Compression::best()).unwrap()
 }
 
 /// A body that arrives as gzip, in pieces of so many bytes.

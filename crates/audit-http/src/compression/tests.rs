@@ -2,7 +2,6 @@ use super::*;
 use crate::streaming::streamed;
 use actix_web::body::to_bytes;
 use actix_web::rt;
-use actix_web::test::TestRequest;
 use flate2::read::GzDecoder;
 use std::io::Read;
 
@@ -33,36 +32,6 @@ fn an_owner_has_a_share_of_the_compressors_and_another_one_finds_some() {
     assert_eq!(compressors.whole.held(), 0);
     drop(greedy);
     assert_eq!(all_of("b").len(), 5);
-}
-
-#[test]
-fn gzip_is_chosen_only_where_the_client_takes_it() {
-    let takes = |accepted: &str| {
-        takes_gzip(
-            &TestRequest::default()
-                .insert_header((ACCEPT_ENCODING, accepted))
-                .to_http_request(),
-        )
-    };
-    for accepted in [
-        "gzip",
-        "gzip, deflate, br, zstd",
-        "gzip;q=0.5, identity;q=0.1",
-        "x, gzip",
-    ] {
-        assert!(takes(accepted), "{accepted}");
-    }
-    for refused in [
-        "identity",
-        "br",
-        "gzip;q=0",
-        "deflate",
-        "gzip;q=0.1, identity;q=0.5",
-        ";;;",
-    ] {
-        assert!(!takes(refused), "{refused}");
-    }
-    assert!(!takes_gzip(&TestRequest::default().to_http_request()));
 }
 
 #[actix_web::test]

@@ -1,6 +1,6 @@
 //! `/api/v1/openapi.json` and `/docs`: the description of the interface; no credential.
 
-use crate::compression::{gzip, mark, takes_gzip};
+use crate::compression::mark;
 use crate::openapi;
 use crate::vary;
 use actix_web::http::header::{
@@ -9,6 +9,7 @@ use actix_web::http::header::{
 };
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
+use audit_web::{gzip, takes_gzip};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use flate2::Compression;
