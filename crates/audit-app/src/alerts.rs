@@ -7,6 +7,7 @@ use audit_alerts::{Alert, AlertAction, AlertId, GroupBy};
 use audit_auth::KeyHolder;
 use audit_domain::{Environment, EventId, KeyScope, ProjectId, SearchedText, Violations};
 use audit_store::{AlertFilter, LedgerId, Reader};
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice::from_ref;
 
@@ -21,22 +22,30 @@ pub struct AlertsRequest {
     pub limit: usize,
 }
 
-/// An alert, with what people need to place it: the API and the messages to webhooks show both.
-#[derive(Clone, Debug)]
+/// An alert, with what people need to place it, in the JSON form of the API and of messages to webhooks.
+#[derive(Clone, Debug, Serialize)]
 pub struct AlertInContext {
     /// The alert.
+    #[serde(flatten)]
     pub alert: Alert,
     /// The project.
     pub project_id: ProjectId,
     /// The present name of the project.
     pub project_name: String,
     /// The environment of the events.
+    #[serde(serialize_with = "as_word")]
     pub environment: Environment,
     /// Of a rule that groups by actor: the name of the actor in the newest sample event, as stored. `None` if it has none, or if the key
     /// may not read events.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_name: Option<String>,
     /// Where the console shows the alert; `None` if the operator has not set the URL of the pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+}
+
+fn as_word<S: Serializer>(environment: &Environment, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(environment.as_str())
 }
 
 /// A page of alerts.
@@ -233,5 +242,52 @@ impl AuditLog {
         }
         found.truncate(limit);
         found.last().map(|last| self.cursor_key.seal(&id(last), scope))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use audit_alerts::{AlertRuleId, AlertState, BuiltinRule, DistinctField, Severity};
+    use audit_domain::Timestamp;
+    use serde_json::Value;
+
+    #[test]
+    fn an_alert_has_the_members_of_the_document() {
+        let fired_at = Timestamp::from_seconds(1_768_473_000);
+        let shown = AlertInContext {
+            alert: Alert {
+                id: AlertId::new(fired_at, [0; 10]),
+                rule_id: AlertRuleId::Builtin(BuiltinRule::PasswordSpraying),
+                rule_name: "Password Spraying".parse().unwrap(),
+                severity: Severity::High,
+                state: AlertState::Open,
+                tenant_id: "acme".to_owned(),
+                group_by: GroupBy::IpAddress,
+                group_key: "203.0.113.7".to_owned(),
+                count_distinct: Some(DistinctField::ActorId),
+                event_count: 5,
+                sample_event_ids: Vec::new(),
+                fired_at,
+            },
+            project_id: "8aefe29f-cd1a-4802-85e0-718cd30d0f63".parse().unwrap(),
+            project_name: "default".to_owned(),
+            environment: Environment::Live,
+            actor_name: Some("Jane".to_owned()),
+            url: Some("https://audit.example/console".to_owned()),
+        };
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+        let document: Value = serde_json::from_slice(&std::fs::read(document).unwrap()).unwrap();
+        let described = &document["components"]["schemas"]["Alert"]["properties"];
+        let sent = serde_json::to_value(&shown).unwrap();
+        let names = |object: &Value| {
+            object
+                .as_object()
+                .unwrap()
+                .keys()
+                .cloned()
+                .collect::<BTreeSet<_>>()
+        };
+        assert_eq!(names(&sent), names(described));
     }
 }

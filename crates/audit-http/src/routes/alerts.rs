@@ -20,54 +20,48 @@ use serde::Serialize;
 const ALERTS_MAX: usize = 100;
 
 /// An alert: a rule fired for a group of events.
-#[derive(Serialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[schemars(rename = "Alert")]
+#[expect(dead_code, reason = "describes what is sent: an `AlertInContext`")]
 pub(crate) struct AlertBody {
-    #[schemars(with = "Id<AlertId>")]
-    id: AlertId,
+    id: Id<AlertId>,
     /// The rule that fired.
     rule_id: String,
     /// The name of the rule at that time.
-    #[schemars(with = "NameText")]
-    rule_name: String,
+    rule_name: NameText,
     /// The severity of the rule at that time.
-    #[schemars(with = "Word<Severity>")]
-    severity: &'static str,
-    #[schemars(with = "Word<AlertStatus>")]
-    status: &'static str,
+    severity: Word<Severity>,
+    status: Word<AlertStatus>,
     /// The tenant of the events.
     #[schemars(extend("x-additive" = true))]
     tenant_id: String,
     /// The field by which the rule grouped events at that time.
-    #[schemars(with = "Word<GroupBy>", extend("x-additive" = true))]
-    group_by: &'static str,
+    #[schemars(extend("x-additive" = true))]
+    group_by: Word<GroupBy>,
     /// The value of that field in the events that reached the threshold, as stored.
     group_key: String,
     /// The field whose distinct values the rule counted at that time; absent if it counted events.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Word<DistinctField>", extend("x-additive" = true))]
-    count_distinct: Option<&'static str>,
+    count_distinct: Option<Word<DistinctField>>,
     /// How many matching events were in the window when the rule fired; with `count_distinct` how many values, up to the threshold.
     event_count: u64,
     /// The newest ones, newest first; with `count_distinct` one for each value.
-    #[schemars(with = "Vec<Id<EventId>>", length(max = 10))]
-    sample_event_ids: Vec<EventId>,
-    #[schemars(with = "Time")]
-    fired_at: String,
+    #[schemars(length(max = 10))]
+    sample_event_ids: Vec<Id<EventId>>,
+    fired_at: Time,
     /// `null` until it is acknowledged.
-    #[schemars(with = "Option<Time>")]
-    acknowledged_at: Option<String>,
+    acknowledged_at: Option<Time>,
     /// `null` until it is resolved.
-    #[schemars(with = "Option<Time>")]
-    resolved_at: Option<String>,
-    #[schemars(with = "Uuid", extend("x-additive" = true))]
-    project_id: String,
+    resolved_at: Option<Time>,
+    #[schemars(extend("x-additive" = true))]
+    project_id: Uuid,
     /// The present name of the project.
-    #[schemars(with = "NameText", extend("x-additive" = true))]
-    project_name: String,
+    #[schemars(extend("x-additive" = true))]
+    project_name: NameText,
     /// The environment of the events.
-    #[schemars(with = "Word<Environment>", extend("x-additive" = true))]
-    environment: &'static str,
+    #[schemars(extend("x-additive" = true))]
+    environment: Word<Environment>,
     /// The name of the actor in the newest sample event, as stored; only if the rule groups by actor, and the key has the scope `events:read`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Text<0, { limits::NAME_CHARS_MAX }>", extend("x-additive" = true))]
@@ -81,7 +75,8 @@ pub(crate) struct AlertBody {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AlertPage")]
 pub(super) struct AlertsBody {
-    alerts: Vec<AlertBody>,
+    #[schemars(with = "Vec<AlertBody>")]
+    alerts: Vec<AlertInContext>,
     /// Asks for the next page; `null` on the last.
     cursor: Option<String>,
     /// Whether there is a next page.
@@ -91,7 +86,8 @@ pub(super) struct AlertsBody {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AlertResult")]
 pub(super) struct OneAlertBody {
-    alert: AlertBody,
+    #[schemars(with = "AlertBody")]
+    alert: AlertInContext,
 }
 
 /// Which alerts, and how many of them.
@@ -128,40 +124,6 @@ pub(super) struct AlertsQuery {
 pub(super) struct ChangeInput {
     /// An alert cannot be reopened.
     status: Word<AlertAction>,
-}
-
-impl From<AlertInContext> for AlertBody {
-    fn from(shown: AlertInContext) -> Self {
-        let AlertInContext {
-            alert,
-            project_id,
-            project_name,
-            environment,
-            actor_name,
-            url,
-        } = shown;
-        Self {
-            id: alert.id,
-            rule_id: alert.rule_id.to_string(),
-            rule_name: alert.rule_name.to_string(),
-            severity: alert.severity.as_str(),
-            status: alert.state.status().as_str(),
-            tenant_id: alert.tenant_id,
-            group_by: alert.group_by.as_str(),
-            group_key: alert.group_key,
-            count_distinct: alert.count_distinct.map(DistinctField::as_str),
-            event_count: alert.event_count,
-            sample_event_ids: alert.sample_event_ids,
-            fired_at: alert.fired_at.to_string(),
-            acknowledged_at: alert.state.acknowledged_at().map(|at| at.to_string()),
-            resolved_at: alert.state.resolved_at().map(|at| at.to_string()),
-            project_id: project_id.to_string(),
-            project_name,
-            environment: environment.as_str(),
-            actor_name,
-            url,
-        }
-    }
 }
 
 impl Fielded for AlertsQuery {
@@ -208,7 +170,7 @@ pub(super) async fn list(
         .await?;
     Ok(Reply::ok(AlertsBody {
         has_more: response.cursor.is_some(),
-        alerts: response.alerts.into_iter().map(AlertBody::from).collect(),
+        alerts: response.alerts,
         cursor: response.cursor,
     }))
 }
@@ -222,9 +184,7 @@ pub(super) async fn get(
     let selection = parameters.read()?;
     let id = id_in(&id)?;
     let alert = caller.run(move |service, principal| service.alert(&principal, selection, id));
-    Ok(Reply::ok(OneAlertBody {
-        alert: alert.await?.into(),
-    }))
+    Ok(Reply::ok(OneAlertBody { alert: alert.await? }))
 }
 
 /// Acknowledges or resolves an alert.
@@ -240,7 +200,7 @@ pub(super) async fn change(
     let alert = caller
         .run(move |service, principal| service.change_alert(&principal, selection, id, action))
         .await?;
-    Ok(Reply::ok(OneAlertBody { alert: alert.into() }))
+    Ok(Reply::ok(OneAlertBody { alert }))
 }
 
 /// The documentation of the endpoints, by the names of their handlers.
