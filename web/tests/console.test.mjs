@@ -84,6 +84,35 @@ test("an alert is acknowledged and resolved", async () => {
   await closePage(page);
 });
 
+test("of two loads of the alerts page the newer one is shown, also when the older response comes last", async () => {
+  const page = await signIn("alerts");
+  const environment = page.getByLabel("Environment");
+  const none = page.getByText("No alerts with this status");
+  await none.waitFor();
+  await page.getByLabel("Status").selectOption("all");
+  await row(page, "Auth Brute Force").waitFor();
+  await environment.selectOption("test");
+  await none.waitFor();
+  const isOlder = (made) => /\/alerts(\?(?!.*environment=test)|$)/.test(made.url());
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route((url) => isOlder({ url: () => url.href }), async (route) => {
+    const response = await route.fetch();
+    await released;
+    // The page may have aborted the request.
+    await route.fulfill({ response }).catch(() => undefined);
+  });
+  const ended = Promise.race([page.waitForEvent("requestfinished", isOlder), page.waitForEvent("requestfailed", isOlder)]);
+  await Promise.all([page.waitForRequest(isOlder), environment.selectOption("live")]);
+  await environment.selectOption("test");
+  await none.waitFor();
+  release();
+  await ended;
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  assert.equal(await page.locator("tbody tr").count(), 0);
+  await closePage(page);
+});
+
 test("a link to an alert opens it and no other", async () => {
   const { alerts } = await request(server, "GET", "/alerts?environment=live", { key: server.master });
   const alert = alerts.find(({ rule_id: rule }) => rule === "auth_brute_force");

@@ -65,6 +65,9 @@ export abstract class Section extends LitElement {
   declare private typed: string;
   declare protected isBusy: boolean;
   declare protected isLoaded: boolean;
+  private attempts = 0;
+  /** The load that fills the page. A newer one aborts it. */
+  protected loading = new AbortController();
 
   static override styles: CSSResultGroup = [
     theme,
@@ -117,7 +120,8 @@ export abstract class Section extends LitElement {
 
   protected abstract readonly heading: string;
   protected abstract readonly text: string;
-  protected abstract load(): Promise<void>;
+  /** Reads what the page shows. `signal` is aborted when a newer load begins. */
+  protected abstract load(signal: AbortSignal): Promise<void>;
   protected abstract content(): TemplateResult;
 
   override willUpdate(changed: PropertyValues): void {
@@ -126,12 +130,20 @@ export abstract class Section extends LitElement {
 
   protected async reload(): Promise<void> {
     this.isLoaded = false;
-    await this.attempt(() => this.load());
-    this.isLoaded = true;
+    await this.loadNewest();
+  }
+
+  /** Loads, in place of every load that has not ended. */
+  private async loadNewest(): Promise<void> {
+    this.loading.abort();
+    const { signal } = (this.loading = new AbortController());
+    await this.attempt(() => this.load(signal));
+    if (!signal.aborted) this.isLoaded = true;
   }
 
   /** Does something and shows its failure. Returns whether it succeeded. */
   protected async attempt(work: () => Promise<unknown>, notice = ""): Promise<boolean> {
+    this.attempts += 1;
     this.isBusy = true;
     this.failure = undefined;
     this.notice = "";
@@ -145,7 +157,8 @@ export abstract class Section extends LitElement {
       if (this.failure.kind === "expired") this.session.onEnded(this.failure);
       return false;
     } finally {
-      this.isBusy = false;
+      this.attempts -= 1;
+      this.isBusy = this.attempts > 0;
       this.requestUpdate();
     }
   }
@@ -154,7 +167,7 @@ export abstract class Section extends LitElement {
   protected async change(work: () => Promise<unknown>, notice = ""): Promise<boolean> {
     const isDone = await this.attempt(work);
     if (!isDone) return false;
-    await this.attempt(() => this.load());
+    await this.loadNewest();
     if (!this.failure) this.notice = notice;
     return true;
   }

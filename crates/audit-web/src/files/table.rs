@@ -5,16 +5,16 @@ use super::File;
 /// Every file.
 pub(crate) static FILES: &[File] = &[
     File {
-        path: "/assets/console-2UHYZ7JT.js",
-        name: "console-2UHYZ7JT.js",
-        etag: "\"507df41b8ab7\"",
+        path: "/assets/console-EPXOXTDX.js",
+        name: "console-EPXOXTDX.js",
+        etag: "\"d1ae5fce9e01\"",
         is_hashed: true,
-        bytes: include_bytes!("../../assets/console-2UHYZ7JT.js"),
+        bytes: include_bytes!("../../assets/console-EPXOXTDX.js"),
     },
     File {
         path: "/console",
         name: "console.html",
-        etag: "\"e6eb1ec3ee3d\"",
+        etag: "\"909e890857e4\"",
         is_hashed: false,
         bytes: include_bytes!("../../assets/console.html"),
     },

@@ -44,8 +44,8 @@ export class Alerts extends Section {
     this.alerts = [];
   }
 
-  private read(cursor?: string): Promise<Page> {
-    return this.session.api.get<Page>("/alerts", { status: this.status, severity: this.severity, cursor });
+  private read(signal: AbortSignal, cursor?: string): Promise<Page> {
+    return this.session.api.get<Page>("/alerts", { status: this.status, severity: this.severity, cursor }, signal);
   }
 
   override willUpdate(changed: PropertyValues): void {
@@ -59,20 +59,20 @@ export class Alerts extends Section {
     return super.reload();
   }
 
-  protected override async load(): Promise<void> {
+  protected override async load(signal: AbortSignal): Promise<void> {
     if (this.wanted) {
-      this.alerts = [(await this.session.api.get<{ alert: Alert }>(`/alerts/${this.wanted}`)).alert];
+      this.alerts = [(await this.session.api.get<{ alert: Alert }>(`/alerts/${this.wanted}`, {}, signal)).alert];
       this.cursor = null;
       return;
     }
-    const page = await this.read();
+    const page = await this.read(signal);
     this.alerts = page.alerts;
     this.cursor = page.cursor;
   }
 
   private async more(): Promise<void> {
     await this.attempt(async () => {
-      const page = await this.read(this.cursor ?? undefined);
+      const page = await this.read(this.loading.signal, this.cursor ?? undefined);
       this.alerts = [...this.alerts, ...page.alerts];
       this.cursor = page.cursor;
     });
@@ -115,7 +115,7 @@ export class Alerts extends Section {
         ${this.select("Severity", this.severity, ["critical", "high", "medium", "low"], (value) => (this.severity = value))}
       </div>
       ${this.table(columns, rows, "No alerts with this status.")}
-      ${this.cursor ? html`<p><button @click=${() => this.more()}>Show older alerts</button></p>` : nothing}
+      ${this.cursor ? html`<p><button ?disabled=${this.isBusy} @click=${() => this.more()}>Show older alerts</button></p>` : nothing}
     `;
   }
 }
