@@ -301,6 +301,33 @@ test("a key and a project are renamed, and the project is archived and takes eve
   await closePage(page);
 });
 
+test("the metadata filters of a project are changed and removed", async () => {
+  const page = await signIn("keys");
+  const dialog = page.getByRole("dialog");
+  const project = row(page, server.projectId);
+  const stored = async () => (await request(server, "GET", `/projects/${server.projectId}`, { key: server.master })).project.metadata_filter_paths;
+  const change = async (lines) => {
+    await project.getByRole("button", { name: "Metadata filters" }).click();
+    await expectAccessible(page);
+    await dialog.getByLabel("Paths, one per line").fill(lines);
+    await dialog.getByRole("button", { name: "Store" }).click();
+  };
+  await change("metadata.plan\n\n metadata.order.id ");
+  await project.getByText("metadata.order.id, metadata.plan").waitFor();
+  assert.deepEqual(await stored(), ["metadata.order.id", "metadata.plan"]);
+  await request(server, "GET", "/events?metadata.plan=pro");
+  await change("metadata.plan\norder.id");
+  await page.getByRole("alert").filter({ hasText: "metadata_filter_paths" }).waitFor();
+  assert.deepEqual(await stored(), ["metadata.order.id", "metadata.plan"]);
+  await project.getByRole("button", { name: "Metadata filters" }).click();
+  assert.equal(await dialog.getByLabel("Paths, one per line").inputValue(), "metadata.order.id\nmetadata.plan");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await change("");
+  await project.getByText("metadata.plan").waitFor({ state: "detached" });
+  assert.equal(await stored(), undefined);
+  await closePage(page);
+});
+
 test("a key that may only read events sees what it may", async () => {
   const body = { project_id: server.projectId, type: "project", name: "reader", scopes: ["events:read"] };
   const { key } = await request(server, "POST", "/keys", { key: server.master, body });

@@ -13,8 +13,10 @@ export interface Question {
   typed?: string;
   /** A name that is changed. */
   name?: string;
-  /** Gets the new name. */
-  run: (name: string) => Promise<unknown>;
+  /** A list that is changed, one item per line, with the label of its field. */
+  list?: { label: string; items: string[] };
+  /** Gets the new name, or the lines of the new list. */
+  run: (text: string) => Promise<unknown>;
 }
 
 /** A secret that is shown once. */
@@ -173,7 +175,7 @@ export abstract class Section extends LitElement {
   }
 
   protected ask(question: Question): void {
-    this.typed = question.name ?? "";
+    this.typed = question.name ?? question.list?.items.join("\n") ?? "";
     this.question = question;
     void this.showDialog();
   }
@@ -213,7 +215,7 @@ export abstract class Section extends LitElement {
     `;
   }
 
-  private questionDialog({ title, text, verb, typed, name, run }: Question): TemplateResult {
+  private questionDialog({ title, text, verb, typed, name, list, run }: Question): TemplateResult {
     const confirm = async (event: SubmitEvent): Promise<void> => {
       event.preventDefault();
       const text = this.typed.trim();
@@ -221,8 +223,9 @@ export abstract class Section extends LitElement {
       await this.change(() => run(text), `${title}: done.`);
     };
     const onInput = (event: Event): void => {
-      this.typed = (event.target as HTMLInputElement).value;
+      this.typed = (event.target as HTMLInputElement | HTMLTextAreaElement).value;
     };
+    const isDangerous = name === undefined && list === undefined;
     return html`<dialog aria-labelledby="question" @close=${() => this.closeDialog()}>
       <form @submit=${confirm}>
         <h3 id="question">${title}</h3>
@@ -232,9 +235,10 @@ export abstract class Section extends LitElement {
               <input autocomplete="off" spellcheck="false" @input=${onInput} /></label>`
           : nothing}
         ${name === undefined ? nothing : html`<label>New name<input required maxlength="100" autocomplete="off" .value=${name} @input=${onInput} /></label>`}
+        ${list ? html`<label>${list.label}<textarea rows="6" autocomplete="off" spellcheck="false" .value=${list.items.join("\n")} @input=${onInput}></textarea></label>` : nothing}
         <footer>
           <button type="button" @click=${() => this.closeDialog()}>Cancel</button>
-          <button class=${name === undefined ? "danger" : "primary"} ?disabled=${typed !== undefined && this.typed !== typed}>${verb}</button>
+          <button class=${isDangerous ? "danger" : "primary"} ?disabled=${typed !== undefined && this.typed !== typed}>${verb}</button>
         </footer>
       </form>
     </dialog>`;

@@ -6,6 +6,8 @@ export interface Project {
   created_at: string;
   /** Since when it takes no events. */
   archived_at?: string;
+  /** The members of metadata by which its events can be filtered. */
+  metadata_filter_paths?: string[];
 }
 
 /** Who is signed in, and what they look at. The key is in this object and nowhere else: closing or reloading the page forgets it. */

@@ -5,16 +5,16 @@ use super::File;
 /// Every file.
 pub(crate) static FILES: &[File] = &[
     File {
-        path: "/assets/console-EPXOXTDX.js",
-        name: "console-EPXOXTDX.js",
-        etag: "\"d1ae5fce9e01\"",
+        path: "/assets/console-MH45FZDW.js",
+        name: "console-MH45FZDW.js",
+        etag: "\"ac55d806d0ce\"",
         is_hashed: true,
-        bytes: include_bytes!("../../assets/console-EPXOXTDX.js"),
+        bytes: include_bytes!("../../assets/console-MH45FZDW.js"),
     },
     File {
         path: "/console",
         name: "console.html",
-        etag: "\"909e890857e4\"",
+        etag: "\"7003df84a3d1\"",
         is_hashed: false,
         bytes: include_bytes!("../../assets/console.html"),
     },

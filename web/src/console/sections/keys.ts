@@ -87,7 +87,16 @@ export class Keys extends Section {
     });
   }
 
-  private async changeProject({ id }: Project, change: { name?: string; archived?: boolean }): Promise<void> {
+  private editFilters(project: Project): void {
+    this.ask({
+      title: `Metadata filters of the project “${project.name}”`, verb: "Store",
+      text: "The members of metadata by which events can be filtered, such as metadata.order.id. They apply to all events, also to those that are stored already.",
+      list: { label: "Paths, one per line", items: project.metadata_filter_paths ?? [] },
+      run: (text) => this.changeProject(project, { metadata_filter_paths: listOf(text, /\n/) }),
+    });
+  }
+
+  private async changeProject({ id }: Project, change: { name?: string; archived?: boolean; metadata_filter_paths?: string[] }): Promise<void> {
     const { project } = await this.session.api.send<{ project: Project }>("PATCH", `/projects/${id}`, change);
     this.dispatchEvent(new CustomEvent("project-changed", { detail: project, bubbles: true, composed: true }));
   }
@@ -145,8 +154,10 @@ export class Keys extends Section {
       <td><code>${project.id}</code></td>
       <td>${time(project.created_at)}</td>
       <td>${time(project.archived_at)}</td>
+      <td>${project.metadata_filter_paths?.join(", ") ?? "–"}</td>
       <td class="actions">
         <button @click=${() => this.renameProject(project)}>Rename</button>
+        <button @click=${() => this.editFilters(project)}>Metadata filters</button>
         <button @click=${() => this.archive(project)}>${project.archived_at ? "Unarchive" : "Archive"}</button>
       </td>
     </tr>`);
@@ -163,7 +174,7 @@ export class Keys extends Section {
       ${isMaster ? this.form("/keys", "Create project key") : this.masterOnly()}
       ${isMaster
         ? html`<h3>Projects</h3>
-            ${this.table(["Name", "ID", "Created", "Archived", ""], this.projectRows(projects), "No projects.")}
+            ${this.table(["Name", "ID", "Created", "Archived", "Metadata filters", ""], this.projectRows(projects), "No projects.")}
             <form class="inline" @submit=${this.createProject}>
               <label class="wide">New project: name<input name="name" required maxlength="100" /></label><button class="primary">Create project</button>
             </form>
