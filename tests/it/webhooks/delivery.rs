@@ -15,6 +15,7 @@ on_both_databases! {
     every_enabled_webhook_of_the_project_gets_a_delivery_and_no_other,
     every_alert_is_a_message_of_its_own,
     a_message_names_the_actor_whose_id_redaction_replaced,
+    a_webhook_of_a_key_with_the_scope_alerts_alone_gets_the_name,
     slack_and_teams_get_a_signed_text,
     a_server_with_a_public_url_links_each_alert_to_the_console,
     alerts_of_the_test_environment_are_not_delivered,
@@ -130,6 +131,24 @@ fn a_message_names_the_actor_whose_id_redaction_replaced(database: DatabaseKind)
         (&json!("tenant-7"), &json!("actor_id"))
     );
     assert_ne!(data["group_key"], "jane@example.com");
+}
+
+/// The scope `alerts` decides where messages go. The responses to such a key have no name.
+fn a_webhook_of_a_key_with_the_scope_alerts_alone_gets_the_name(database: DatabaseKind) {
+    let subscription = Subscription::fresh(database);
+    let body = json!({"name": "limited", "scopes": ["alerts"]});
+    let created = subscription.master.post("/master-keys").json(body).send();
+    let key = created.expect_status(201).text("key");
+    let limited = subscription.organization.with_credential(&key);
+    let url = subscription.receiver.url("/limited");
+    let webhook = limited.post("/alerts/webhooks").json(json!({"url": url}));
+    webhook.send().expect_status(201);
+    let named = json!({"actor": {"name": "Jane Doe"}});
+    let project = subscription.organization.project();
+    project.store(merge(door_opened("jane"), named));
+    let data = subscription.receiver.first("/limited").json()["data"].clone();
+    assert_eq!(data["actor_name"], "Jane Doe");
+    assert_eq!(limited.only_alert().get("actor_name"), None);
 }
 
 fn slack_and_teams_get_a_signed_text(database: DatabaseKind) {
