@@ -73,7 +73,10 @@ const ADDITIONS = Symbol.for("audit-server-client.additions");
 const registry = globalThis as { [ADDITIONS]?: WeakMap<object, Additions> };
 const additionsOf = (registry[ADDITIONS] ??= new WeakMap<object, Additions>());
 
-/** Adds fields to the event of a request, from within its handler. Later fields replace earlier ones; `metadata` is merged. */
+/**
+ * Adds fields to the event of a request, from within its handler. Later fields replace earlier ones; `metadata` is merged. The event of a request
+ * that fails does not take `idempotency_key`, so that the event of a repeat that succeeds can have it.
+ */
 export function addToAudit(request: object, additions: Additions): void {
   const before = additionsTo(request);
   // What is no object is refused when the event is recorded: an error here would be one of the handler.
@@ -92,9 +95,13 @@ export async function eventFor<Request>(
   annotation: Annotation<Request>,
   request: Request,
   facts: RequestFacts,
-  additions: Additions,
+  added: Additions,
 ): Promise<NewEvent | undefined> {
-  const action = facts.status < FAILED_STATUS ? annotation.action : annotation.failedAction;
+  const { idempotency_key: key, ...additions } = added;
+  const isFailed = facts.status >= FAILED_STATUS;
+  // Of a failure, the key is left to the event of a repeat that succeeds: the service would refuse that as a conflict.
+  const keyed = isFailed || key === undefined || key === null ? {} : { idempotency_key: key };
+  const action = isFailed ? annotation.failedAction : annotation.action;
   if (action === undefined) {
     return undefined;
   }
@@ -127,13 +134,14 @@ export async function eventFor<Request>(
   return {
     outcome: outcomeOf(facts.status),
     ...additions,
+    ...keyed,
     action,
     category: annotation.category,
     actor: actor ?? ANONYMOUS,
     tenant_id: tenantId,
     ...(target === undefined || target === null ? {} : { target }),
     ...(Object.keys(context).length === 0 ? {} : { context }),
-    metadata: { ...metadataOf(facts, annotation.route, additions.idempotency_key !== undefined), ...metadata, ...additions.metadata },
+    metadata: { ...metadataOf(facts, annotation.route, "idempotency_key" in keyed), ...metadata, ...additions.metadata },
   };
 }
 

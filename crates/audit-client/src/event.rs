@@ -150,15 +150,16 @@ impl EventBuilder {
         self
     }
 
-    /// The event of a failed request; `None` without a failed action.
+    /// The event of a failed request; `None` without a failed action. The key of the application is left to the event of a repeat that succeeds:
+    /// the service would refuse that as a conflict.
     #[cfg(any(feature = "actix", feature = "tower"))]
     pub(crate) fn failed(mut self) -> Option<Self> {
         let action = self.failed_action.take()?;
+        self.event.remove("idempotency_key");
         Some(self.set("action", action.into()))
     }
 
-    /// The event of a request without a response: under its failed action if it has one, and without a key of the application, whose repeat has
-    /// other content.
+    /// The event of a request without a response: under its failed action if it has one, and without the key of the application, as in [`Self::failed`].
     #[cfg(any(feature = "actix", feature = "tower"))]
     pub(crate) fn aborted(mut self) -> Self {
         self.event.remove("idempotency_key");

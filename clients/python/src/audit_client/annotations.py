@@ -87,7 +87,10 @@ def annotate(
     changes: Optional[List[Change]] = None,
     idempotency_key: Optional[str] = None,
 ) -> None:
-    """Adds to the event of the present request. ``metadata`` is merged; everything else replaces what was there."""
+    """Adds to the event of the present request. ``metadata`` is merged; everything else replaces what was there.
+
+    The event of a request that fails or is cancelled does not take ``idempotency_key``: that of a repeat that succeeds can have it.
+    """
     fields = CURRENT.get()
     if fields is None:
         raise RuntimeError("annotate() needs the middleware of audit_client, and a request that is being handled")
@@ -179,8 +182,8 @@ def event_of(handled: Handled, actor: Optional[Actor], tenant_id: Optional[str])
     event.update(handled.fields)
     if annotation is not None and (handled.has_failed or (handled.status is None and annotation.failed_action is not None)):
         event["action"] = annotation.failed_action
-    if handled.status is None:
-        # The event of a repeat has this key too, and other content.
+    if handled.status is None or handled.has_failed:
+        # Left to the event of a repeat that succeeds: the service would refuse that as a conflict.
         event.pop("idempotency_key", None)
     metadata = event.get("metadata", {})
     if not isinstance(metadata, Mapping):
