@@ -65,8 +65,8 @@ fn refused(refusal: SummaryRefusal) -> AppError {
         SummaryRefusal::TooManyBuckets(error) => Violations::one("interval", error).into(),
         SummaryRefusal::Uncountable(field) => Violations::one(
             field,
-            "selects too many events that cannot be counted; give an exact action, a prefix that ends with .*, shorter words, or \
-             start_date and end_date",
+            "selects too many events that cannot be counted; give an exact action, a prefix that ends with .*, shorter words, longer \
+             prefixes, or start_date and end_date",
         )
         .into(),
         SummaryRefusal::IndexIncomplete => AppError::Unavailable(StoreError::Unreachable(

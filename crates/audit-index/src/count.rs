@@ -55,7 +55,7 @@ pub fn part_of<I: RowId>(bounds: &[I], id: I) -> usize {
 }
 
 /// Counts the rows that match all `terms`. Part `n` has the rows from bound `n` to before bound `n + 1`; rows outside of all
-/// parts are not counted. `bounds` ascend, and `terms` is not empty. No row is in two segments.
+/// parts are not counted. `bounds` ascend, and `terms` is not empty. No row is in two segments, and [`first_wide`](crate::first_wide) finds no term.
 ///
 /// # Errors
 /// If a block cannot be read, or is damaged.

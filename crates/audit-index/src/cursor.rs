@@ -268,7 +268,7 @@ fn directory_of<I>(segment: &Segment<I>, lookup: Lookup<'_>) -> Result<Option<Bl
 }
 
 /// The dictionary blocks that can have a token that `lookup` finds. For a token it is one at most.
-fn leaves_of<I, B: Blocks>(
+pub(crate) fn leaves_of<I, B: Blocks>(
     segment: &Segment<I>,
     lookup: Lookup<'_>,
     blocks: &mut B,

@@ -47,7 +47,8 @@
 //! [`FORMAT_VERSION`] covers all of them.
 //!
 //! # Invariants
-//! - [`newest`] and [`oldest`] return the result of a full scan, for every distribution of the rows over segments and every merge.
+//! - [`newest`] and [`oldest`] return the result of a full scan, for every distribution of the rows over segments and every merge; with
+//!   a [`Term::BoundedPrefix`] that [`first_wide`] finds, also rows that do not match.
 //! - [`count`] returns the number of those rows, if no row is in two segments, and
 //!   [`count_tokens`] those of each token.
 //! - A merge writes the blocks that [`build_segment`] writes for all rows at once; only the segment's id and level differ.
@@ -77,6 +78,7 @@ mod segment;
 mod term;
 mod varint;
 mod verify;
+mod wide;
 
 /// The version of the format of blocks. Store it beside the index, and rebuild the index if it differs.
 ///
@@ -96,3 +98,4 @@ pub use search::newest;
 pub use segment::Segment;
 pub use term::Term;
 pub use verify::{Verified, verify};
+pub use wide::{PREFIX_BLOCKS_MAX, first_wide};

@@ -9,7 +9,8 @@ use crate::segment::Segment;
 use crate::term::{Lookup, Term};
 use std::ops::Range;
 
-/// The `wanted` lowest ids within `range` of rows that match all `terms`, ascending. `terms` is not empty.
+/// The `wanted` lowest ids within `range` of rows that match all `terms`, ascending. `terms` is not empty. With a
+/// [`Term::BoundedPrefix`] there may be others among them, as in [`newest`](crate::newest).
 ///
 /// # Errors
 /// If a block cannot be read, or is damaged.

@@ -9,9 +9,11 @@ use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
 use crate::segment::Segment;
 use crate::term::{Lookup, Term};
+use crate::wide::is_wide;
 use std::ops::{Range, RangeInclusive};
 
-/// The `wanted` highest ids within `range` of rows that match all `terms`, descending. `terms` is not empty.
+/// The `wanted` highest ids within `range` of rows that match all `terms`, descending. `terms` is not empty. With a
+/// [`Term::BoundedPrefix`] there may be others among them, unless [`first_wide`](crate::first_wide) finds none.
 ///
 /// # Errors
 /// If a block cannot be read, or is damaged.
@@ -118,6 +120,14 @@ impl TermPostings {
         term: &Term,
         blocks: &mut B,
     ) -> Result<Self, B::Error> {
+        let all;
+        let term = match term {
+            Term::BoundedPrefix { otherwise, .. } if is_wide(segment, term, blocks)? => {
+                all = Term::AnyOf(otherwise.clone());
+                &all
+            }
+            _ => term,
+        };
         let mut postings = Self::default();
         for lookup in term.lookups() {
             let mut cursor = DictionaryCursor::to(segment, lookup, blocks)?;
@@ -218,7 +228,7 @@ impl<I: RowId> SegmentMatches<I> {
         let mut terms: Vec<&Term> = terms.iter().collect();
         terms.sort_by_key(|term| match term {
             Term::AnyOf(tokens) => (false, tokens.len()),
-            Term::Prefix(prefixes) => (true, prefixes.len()),
+            Term::Prefix(prefixes) | Term::BoundedPrefix { prefixes, .. } => (true, prefixes.len()),
         });
         for term in terms {
             if rows.is_empty() {

@@ -7,6 +7,14 @@ pub enum Term {
     AnyOf(Vec<String>),
     /// The row has a token with one of these prefixes. Not empty.
     Prefix(Vec<String>),
+    /// As [`Self::Prefix`], with a limit of reads: where more than [`crate::PREFIX_BLOCKS_MAX`] dictionary blocks of a segment can have such
+    /// tokens, they are not read, and each row of the segment with a token of `otherwise` matches.
+    BoundedPrefix {
+        /// The prefixes. Not empty.
+        prefixes: Vec<String>,
+        /// Tokens of which each row with one of the prefixes has one, so that no match is missed.
+        otherwise: Vec<String>,
+    },
 }
 
 impl Term {
@@ -20,7 +28,7 @@ impl Term {
     pub(crate) fn lookups(&self) -> impl Iterator<Item = Lookup<'_>> {
         let (texts, is_prefix) = match self {
             Self::AnyOf(tokens) => (tokens, false),
-            Self::Prefix(prefixes) => (prefixes, true),
+            Self::Prefix(prefixes) | Self::BoundedPrefix { prefixes, .. } => (prefixes, true),
         };
         texts.iter().map(move |text| Lookup {
             text: text.as_bytes(),
@@ -28,13 +36,13 @@ impl Term {
         })
     }
 
-    /// Whether a row with these tokens, separated by spaces, matches.
+    /// Whether a row with these tokens, separated by spaces, matches; by the prefixes alone.
     #[must_use]
     pub fn matches(&self, filed_under: &str) -> bool {
         let mut filed_under = filed_under.split(' ').filter(|token| !token.is_empty());
         match self {
             Self::AnyOf(tokens) => filed_under.any(|token| tokens.iter().any(|wanted| wanted == token)),
-            Self::Prefix(prefixes) => {
+            Self::Prefix(prefixes) | Self::BoundedPrefix { prefixes, .. } => {
                 filed_under.any(|token| prefixes.iter().any(|head| token.starts_with(head.as_str())))
             }
         }

@@ -15,10 +15,10 @@ use crate::database::{on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::replica::LogEnd;
-use crate::search::counting::{Counting, Tally};
+use crate::search::counting::{Counting, Tally, Uncounted};
 use crate::search::terms::{Selected, terms_of};
 use audit_domain::{
-    EventFilter, EventId, EventOrder, PageLimit, Position, StoredEvent, Timestamp, TooManyBuckets, ViewerTier,
+    EventFilter, EventId, EventOrder, PageLimit, Position, StoredEvent, Timestamp, ViewerTier,
 };
 use audit_index::Term;
 use std::collections::BTreeSet;
@@ -214,10 +214,10 @@ pub(crate) trait ScanSession {
     /// The next events, `wanted` at most; fewer only at the end.
     fn scan(&mut self, scan: &mut Self::Scan, wanted: usize) -> Result<Vec<StoredEvent>>;
 
-    /// Counts the events that fulfil the terms, without reading them; `None` while the index does not have all events.
+    /// Counts the events that fulfil the terms, without reading them.
     fn count(
         &mut self,
         candidates: &Candidates,
         counting: &Counting,
-    ) -> Result<Option<Result<Tally<StoredEvent>, TooManyBuckets>>>;
+    ) -> Result<Result<Tally<StoredEvent>, Uncounted>>;
 }

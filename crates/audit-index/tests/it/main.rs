@@ -7,6 +7,7 @@ mod memory;
 mod reads;
 mod roots;
 mod verification;
+mod wide;
 
 use audit_index::{
     BlockCache, Merge, Roots, Segment, Term, build_segment, due, due_at_rest, newest, oldest, verify,

@@ -6,8 +6,8 @@
 use super::{Candidates, FetchSize, PAGE_BYTES_MAX, ScanSession};
 use crate::error::Result;
 use crate::ids::LedgerId;
-use crate::search::counting::{self, Counting, SplitRow, Tally, WantedTop};
-use crate::search::terms::{QueryTerms, Selected};
+use crate::search::counting::{self, Counting, SplitRow, Tally, Uncounted, WantedTop};
+use crate::search::terms::{QueryTerms, Selected, parameter_of_prefix};
 use crate::search::tokens::{category_tokens, field_prefix};
 use audit_domain::{
     Category, EventField, EventFilter, EventOrder, Facet, Facets, Interval, StoredEvent, TimeZone, Timestamp,
@@ -238,33 +238,32 @@ pub(super) fn summarize<S: ScanSession>(
     query: &SummaryQuery,
     found: QueryTerms,
 ) -> Result<Result<EventSummary, SummaryRefusal>> {
+    let QueryTerms {
+        terms,
+        words,
+        inexact,
+    } = found;
     let candidates = Candidates {
         ledger_id: query.ledger_id,
-        terms: found.terms,
+        terms,
         start: query.filter.start,
         end: query.filter.end,
         order: EventOrder::Descending,
     };
     let counting = query.counting();
-    if found.inexact.is_none()
-        && let Some(counted) = session.count(&candidates, &counting)?
-    {
-        let tally = match counted {
-            Ok(tally) => tally,
-            Err(refused) => return Ok(Err(SummaryRefusal::TooManyBuckets(refused))),
-        };
-        let mut top = Top::of(query);
-        match &tally.top {
-            Some(counted) => top.set(counted)?,
-            None => {
-                walk(session, candidates, |event| {
-                    top.add(event)?;
-                    Ok(!top.is_full())
-                })?;
+    let refusal = match inexact {
+        Some(parameter) => SummaryRefusal::Uncountable(parameter),
+        None => match session.count(&candidates, &counting)? {
+            Ok(tally) => return complete(session, query, candidates, tally).map(Ok),
+            Err(Uncounted::TooManyBuckets(refused)) => {
+                return Ok(Err(SummaryRefusal::TooManyBuckets(refused)));
             }
-        }
-        return Ok(Ok(query.summary(tally, top)));
-    }
+            Err(Uncounted::Incomplete) => SummaryRefusal::IndexIncomplete,
+            Err(Uncounted::WidePrefix(position)) => {
+                SummaryRefusal::Uncountable(parameter_of_prefix(words, position).into())
+            }
+        },
+    };
     let (mut top, mut rows) = (Top::of(query), Vec::<SplitRow<Timestamp>>::new());
     let (mut read_events, mut read_bytes) = (0, 0);
     let is_end = walk(session, candidates, |event| {
@@ -279,8 +278,7 @@ pub(super) fn summarize<S: ScanSession>(
         Ok(true)
     })?;
     if !is_end {
-        let uncountable = found.inexact.map(SummaryRefusal::Uncountable);
-        return Ok(Err(uncountable.unwrap_or(SummaryRefusal::IndexIncomplete)));
+        return Ok(Err(refusal));
     }
     if counting.splits.is_empty() {
         rows.iter_mut().for_each(|(_, split)| *split = None);
@@ -288,6 +286,26 @@ pub(super) fn summarize<S: ScanSession>(
     let counted = counting.count_rows::<StoredEvent>(&rows)?;
     let counted = counted.map_err(SummaryRefusal::TooManyBuckets);
     Ok(counted.map(|tally| query.summary(tally, top)))
+}
+
+/// The summary of what the index has counted. Reads the newest events if it has not counted their values.
+fn complete<S: ScanSession>(
+    session: &mut S,
+    query: &SummaryQuery,
+    candidates: Candidates,
+    tally: Tally<StoredEvent>,
+) -> Result<EventSummary> {
+    let mut top = Top::of(query);
+    match &tally.top {
+        Some(counted) => top.set(counted)?,
+        None => {
+            walk(session, candidates, |event| {
+                top.add(event)?;
+                Ok(!top.is_full())
+            })?;
+        }
+    }
+    Ok(query.summary(tally, top))
 }
 
 /// The number of the event's category.

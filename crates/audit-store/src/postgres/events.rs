@@ -10,11 +10,11 @@ use crate::database::session::Session;
 use crate::error::Result;
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::ids::LedgerId;
-use crate::search::counting::{Counting, Tally, TimedRow};
+use crate::search::counting::{Counting, Tally, TimedRow, Uncounted};
 use crate::search::tokens::category_tokens;
 use crate::search::{Remaining, Walk};
 use crate::statements::statement;
-use audit_domain::{EventId, EventOrder, Month, Position, StoredEvent, Timestamp, TooManyBuckets};
+use audit_domain::{EventId, EventOrder, Month, Position, StoredEvent, Timestamp};
 use audit_index::{RowId, Term};
 use diesel::PgConnection;
 use diesel::expression::{ValidGrouping, is_aggregate};
@@ -54,7 +54,7 @@ impl ScanSession for PostgresSession {
         &mut self,
         candidates: &Candidates,
         counting: &Counting,
-    ) -> Result<Option<Result<Tally<StoredEvent>, TooManyBuckets>>> {
+    ) -> Result<Result<Tally<StoredEvent>, Uncounted>> {
         let ledger_id = candidates.ledger_id;
         // The ledger has no token of its own.
         let any = [Term::AnyOf(category_tokens(ledger_id.0))];
@@ -66,9 +66,8 @@ impl ScanSession for PostgresSession {
         let Session { connection, memory } = self;
         let counted = index::count(connection, ledger_id, (terms, &range), counting, &memory.shared)?;
         let tally = match counted {
-            Some(Ok(tally)) => tally,
-            Some(Err(refused)) => return Ok(Some(Err(refused))),
-            None => return Ok(None),
+            Ok(tally) => tally,
+            Err(uncounted) => return Ok(Err(uncounted)),
         };
         let rows = tally.top.iter().flat_map(|top| top.tokens.iter().flatten());
         let mut rows: Vec<RowKey> = rows.map(|(_, row)| *row).collect();
@@ -80,7 +79,7 @@ impl ScanSession for PostgresSession {
             .map(|event| (row_key(event.occurred_at, event.id), event))
             .collect();
         let with_events = tally.with_events(|row| Ok(events.get(&row).cloned()))?;
-        Ok(Some(Ok(with_events)))
+        Ok(Ok(with_events))
     }
 
     fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {

@@ -18,9 +18,9 @@ use super::Shared;
 use super::statements::FindSegments;
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
-use crate::search::counting::{Counting, Indexed, Tally};
+use crate::search::counting::{Counting, Indexed, Tally, Uncounted};
 use crate::search::{BACKLOG_EVENTS_MAX, FORMAT, Remaining};
-use audit_domain::{EventId, Month, Timestamp, TooManyBuckets};
+use audit_domain::{EventId, Month, Timestamp};
 use audit_index::{BlockCache, Segment, Term};
 use backlog::{GroupId, Unindexed};
 use diesel::prelude::*;
@@ -169,18 +169,18 @@ impl Snapshot {
 /// Events that are read more quickly than their tokens are counted, at most, for each million events of the index.
 const READ_PER_MILLION: u64 = 500;
 
-/// Counts the events of a ledger within `range` that fulfil all `terms`; `None` while the index cannot be used.
+/// Counts the events of a ledger within `range` that fulfil all `terms`.
 pub(crate) fn count(
     connection: &mut PgConnection,
     ledger_id: LedgerId,
     (terms, range): (&[Term], &Range<RowKey>),
     counting: &Counting,
     shared: &Shared,
-) -> Result<Option<Result<Tally<RowKey>, TooManyBuckets>>> {
+) -> Result<Result<Tally<RowKey>, Uncounted>> {
     let mut index = Snapshot::read(connection, ledger_id, shared)?;
     loop {
         if !index.is_readable || index.is_rebuilt() {
-            return Ok(None);
+            return Ok(Err(Uncounted::Incomplete));
         }
         // One statement has read the backlog and the segments, and each event is in one of them.
         let backlog = &shared.commits().backlog;
@@ -195,7 +195,7 @@ pub(crate) fn count(
         let mut blocks = shared.blocks.before(FoundBlocks(connection));
         let counted = counting.count(&indexed, &mut blocks);
         let Err(StoreError::DamagedIndex(damaged)) = counted else {
-            return counted.map(Some);
+            return counted;
         };
         // Segments may have been merged since. Then the backlog may be another one, too.
         let now = Snapshot::read(connection, ledger_id, shared)?;

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, StoreError};
 use audit_domain::{Buckets, Interval, StoredEvent, TimeZone, Timestamp, TooManyBuckets};
-use audit_index::{Blocks, Counts, RowId, Segment, Term, oldest, part_of};
+use audit_index::{Blocks, Counts, RowId, Segment, Term, first_wide, oldest, part_of};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -13,6 +13,17 @@ pub(crate) trait TimedRow: RowId {
 
     /// The time of the event.
     fn time(self) -> Timestamp;
+}
+
+/// Why the index does not count events.
+#[derive(Debug)]
+pub(crate) enum Uncounted {
+    /// The range of time has too many buckets.
+    TooManyBuckets(TooManyBuckets),
+    /// It does not have all events.
+    Incomplete,
+    /// The term at this position is a prefix of too many tokens.
+    WidePrefix(usize),
 }
 
 /// How events are counted.
@@ -166,10 +177,13 @@ impl Counting {
         &self,
         indexed: &Indexed<'_, I>,
         blocks: &mut B,
-    ) -> Result<Result<Tally<I>, TooManyBuckets>> {
+    ) -> Result<Result<Tally<I>, Uncounted>> {
+        if let Some(position) = first_wide(indexed.segments, indexed.terms, indexed.range, blocks)? {
+            return Ok(Err(Uncounted::WidePrefix(position)));
+        }
         let buckets = match self.buckets(|| indexed.ends(blocks))? {
             Ok(buckets) => buckets,
-            Err(refused) => return Ok(Err(refused)),
+            Err(refused) => return Ok(Err(Uncounted::TooManyBuckets(refused))),
         };
         if buckets.starts.is_empty() {
             let (counts, top) = (Counts::none(0, self.splits.len()), None);

@@ -3,7 +3,7 @@
 //! The terms select candidates. They may select too many, never too few: each candidate is checked against the filter
 //! itself. A prefix or glob of actions that has no token of its own expands to the ledger's actions that match it.
 
-use super::tokens::{Kind, any_of, network_prefixes, searched, shares_its_token, token};
+use super::tokens::{Kind, any_of, bounded, network_prefixes, searched, shares_its_token, token};
 use crate::database::AnySession;
 use crate::error::Result;
 use crate::ids::LedgerId;
@@ -44,9 +44,19 @@ pub(crate) struct Selected<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct QueryTerms {
     pub(crate) terms: Vec<Term>,
+    /// The number of those that are of the search. They come first.
+    pub(crate) words: usize,
     /// The parameter of a condition that also lets other events fulfil the terms; `None` if the events that fulfil the terms
     /// are exactly the selected ones.
     pub(crate) inexact: Option<Cow<'static, str>>,
+}
+
+/// The parameter of the prefix at a position in [`QueryTerms`], which begin with this number of words. Only words and networks are prefixes.
+pub(crate) const fn parameter_of_prefix(words: usize, position: usize) -> &'static str {
+    match position < words {
+        true => "search",
+        false => Facet::IpAddress.as_str(),
+    }
 }
 
 /// The terms that every selected event fulfils; `None` when no event can match.
@@ -54,8 +64,10 @@ pub(crate) fn terms_of(session: &mut AnySession, query: &Selected<'_>) -> Result
     if query.tier.is_some_and(|tier| query.filter.is_hidden_by(tier)) {
         return Ok(None);
     }
+    let terms = word_terms(query);
     let mut found = QueryTerms {
-        terms: word_terms(query),
+        words: terms.len(),
+        terms,
         inexact: metadata_parameter(query.filter)
             .or_else(|| selects_too_many(query).then_some("search".into())),
     };
@@ -162,7 +174,7 @@ fn add_condition_terms(
     found.terms.push(match prefixes.is_empty() {
         true => Term::AnyOf(tokens),
         // No other token begins with the token of a value or an address.
-        false => Term::Prefix(prefixes.into_iter().chain(tokens).collect()),
+        false => bounded(ledger_id.0, prefixes.into_iter().chain(tokens).collect()),
     });
     Ok(true)
 }

@@ -356,6 +356,14 @@ pub(crate) fn any_of<'a>(kind: Kind, ledger_id: i64, values: impl Iterator<Item 
     )
 }
 
+/// One of these prefixes of tokens of a ledger. Where an index has too many of their tokens, every event of the ledger.
+pub(crate) fn bounded(ledger_id: i64, prefixes: Vec<String>) -> Term {
+    Term::BoundedPrefix {
+        prefixes,
+        otherwise: category_tokens(ledger_id),
+    }
+}
+
 /// What a search looks up, in one of the texts that the reader sees.
 pub(crate) fn searched(ledger_id: i64, lookup: Lookup<'_>, visible: &[SearchedText]) -> Term {
     let of_words = visible
@@ -370,7 +378,7 @@ pub(crate) fn searched(ledger_id: i64, lookup: Lookup<'_>, visible: &[SearchedTe
     let tokens = of_words.chain(of_whole_texts).collect();
     if lookup.is_prefix {
         // No token of a whole text is a prefix of another one.
-        Term::Prefix(tokens)
+        bounded(ledger_id, tokens)
     } else {
         Term::AnyOf(tokens)
     }

@@ -14,10 +14,10 @@ use crate::error::{Result, StoreError};
 use crate::events::{Candidates, LoggedEvent, ScanSession};
 use crate::ids::LedgerId;
 use crate::schema::ledgers;
-use crate::search::counting::{Counting, Tally, TimedRow};
+use crate::search::counting::{Counting, Tally, TimedRow, Uncounted};
 use crate::search::tokens::ledger_token;
 use crate::search::{Remaining, Walk};
-use audit_domain::{EventId, EventOrder, Position, StoredEvent, Timestamp, TooManyBuckets};
+use audit_domain::{EventId, EventOrder, Position, StoredEvent, Timestamp};
 use audit_index::{RowId, Term};
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
@@ -107,7 +107,7 @@ impl ScanSession for SqliteSession {
         &mut self,
         candidates: &Candidates,
         counting: &Counting,
-    ) -> Result<Option<Result<Tally<StoredEvent>, TooManyBuckets>>> {
+    ) -> Result<Result<Tally<StoredEvent>, Uncounted>> {
         let Session { connection, memory } = self;
         let any = [Term::is(ledger_token(candidates.ledger_id.0))];
         let terms = match candidates.terms.as_slice() {
@@ -121,11 +121,10 @@ impl ScanSession for SqliteSession {
             let row = row_at(connection, position)?.filter(|(found, _)| *found == ledger_id);
             row.map(|(_, row)| read_row(row)).transpose()
         };
-        let with_events = |counted: Result<Tally<i64>, _>| match counted {
+        match counted {
             Ok(tally) => tally.with_events(&mut event_at).map(Ok),
-            Err(refused) => Ok(Err(refused)),
-        };
-        counted.map(with_events).transpose()
+            Err(uncounted) => Ok(Err(uncounted)),
+        }
     }
 
     fn scan(&mut self, scan: &mut Scan, wanted: usize) -> Result<Vec<StoredEvent>> {

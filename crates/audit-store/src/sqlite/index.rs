@@ -22,10 +22,9 @@ use super::rows::{key_hash, stored_event};
 use super::schema::{event_backlog, indexed};
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
-use crate::search::counting::{Counting, Indexed, Tally};
+use crate::search::counting::{Counting, Indexed, Tally, Uncounted};
 use crate::search::tokens::{Tokens, push_identity_tokens};
 use crate::search::{FORMAT, Remaining};
-use audit_domain::TooManyBuckets;
 use audit_index::Term;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::{exists, select};
@@ -146,19 +145,19 @@ pub(crate) fn indexed(
 /// Events that are read more quickly than their tokens are counted, at most, for each million events of the index.
 const READ_PER_MILLION: u64 = 2_000;
 
-/// Counts the events of a ledger within `range` that fulfil all `terms`; `None` while the index is rebuilt.
+/// Counts the events of a ledger within `range` that fulfil all `terms`.
 pub(crate) fn count(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
     (terms, range): (&[Term], &Range<i64>),
     counting: &Counting,
     shared: &Shared,
-) -> Result<Option<Result<Tally<i64>, TooManyBuckets>>> {
+) -> Result<Result<Tally<i64>, Uncounted>> {
     // One snapshot of the database and then of the index, in which each event is either in the backlog or in a segment.
     in_snapshot(connection, |connection| {
         let backlog = backlog::counted(connection, ledger_id, (terms, range), counting, shared)?;
         if rebuild::reached(connection)? != rebuild::COMPLETE {
-            return Ok(None);
+            return Ok(Err(Uncounted::Incomplete));
         }
         let segments = SegmentBlocks(connection).segments()?;
         let mut blocks = shared.blocks.before(SegmentBlocks(connection));
@@ -169,7 +168,7 @@ pub(crate) fn count(
             range,
             read_per_million: READ_PER_MILLION,
         };
-        Ok(Some(counting.count(&indexed, &mut blocks)?))
+        counting.count(&indexed, &mut blocks)
     })
 }
 

@@ -25,6 +25,7 @@ mod schemas;
 mod signing;
 mod structure;
 mod summaries;
+mod wide_prefixes;
 
 use audit_domain::{
     Clock, ContentSalt, Environment, Event, EventFilter, EventId, EventOrder, OrganizationId, PageLimit,

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-fn query(
+pub(crate) fn query(
     to: &Destination,
     filter: &EventFilter,
     tier: Option<&ViewerTier>,

@@ -1,10 +1,9 @@
 use super::*;
 use crate::events::{Candidates, ScanSession};
 use crate::ids::LedgerId;
-use crate::search::counting::{Counting, Tally};
+use crate::search::counting::{Counting, Tally, Uncounted};
 use audit_domain::{
     ContentHash, ContentSalt, EventFilter, EventId, EventOrder, Facet, PageLimit, Position, Timestamp,
-    TooManyBuckets,
 };
 
 /// Events of these sizes, newest first.
@@ -62,12 +61,8 @@ impl ScanSession for Events {
         Ok(events)
     }
 
-    fn count(
-        &mut self,
-        _: &Candidates,
-        _: &Counting,
-    ) -> Result<Option<Result<Tally<StoredEvent>, TooManyBuckets>>> {
-        Ok(None)
+    fn count(&mut self, _: &Candidates, _: &Counting) -> Result<Result<Tally<StoredEvent>, Uncounted>> {
+        Ok(Err(Uncounted::Incomplete))
     }
 }
 
