@@ -4,7 +4,7 @@ use crate::scan::context::{CONTEXT_CHARS, Keywords, substring};
 use crate::scan::edge::{
     blocked_after, blocked_before, escape_len, percent_escape_at, percent_escape_before,
 };
-use crate::scan::prefilter::Hints;
+use crate::scan::prefilter::{BASE64, Hints};
 use crate::scan::{Span, Subject};
 use crate::work;
 
@@ -118,6 +118,9 @@ impl Base64Run {
         let mut end = start;
         let mut chars = 0;
         loop {
+            let plain = bytes[end..].iter().take_while(|byte| is_base64(**byte)).count();
+            end += plain;
+            chars += plain;
             let len = base64_char_len(bytes, end);
             if len == 0 {
                 break;
@@ -144,11 +147,15 @@ impl Base64Run {
     }
 }
 
+/// Whether the byte is a base64 character that is not percent-encoded.
+fn is_base64(byte: u8) -> bool {
+    BASE64[usize::from(byte)] && byte != b'%'
+}
+
 /// The length of the base64 character at `at`, or zero.
 fn base64_char_len(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
-        Some(b'+' | b'/') => 1,
-        Some(byte) if byte.is_ascii_alphanumeric() => 1,
+        Some(byte) if is_base64(*byte) => 1,
         Some(b'%') if matches!(percent_escape_at(bytes, at), Some(b'+' | b'/')) => 3,
         _ => 0,
     }

@@ -25,7 +25,7 @@ const KEYS: &[&str] = &["bearer", "bearer_token", "bearer-token", "bearertoken"]
 #[inline]
 pub(super) fn is_named_by(key: &str) -> bool {
     // The last letters of `bearer` and `token` decide nearly always.
-    matches!(key.as_bytes(), [.., b'r' | b'R' | b'n' | b'N'])
+    matches!(key.as_bytes(), [.., b'e' | b'E', b'r' | b'R' | b'n' | b'N'])
         && KEYS.iter().any(|name| {
             key.len()
                 .checked_sub(name.len())

@@ -15,7 +15,7 @@ mod ssn;
 
 use crate::behavior::Behavior;
 use crate::rewrite::Hit;
-use crate::scan::digits::{Chain, each_group};
+use crate::scan::digits::{Chain, each_group, is_address};
 use crate::scan::prefilter::{self, Hints};
 use crate::scan::width::Narrowed;
 use crate::scan::{Span, Subject};
@@ -234,7 +234,7 @@ impl Enabled {
             hints = hints.union(Hints::BEARER);
         }
         if secret::may_be_named_by(subject.key) {
-            hints = hints.union(Hints::ASSIGNMENT);
+            hints = hints.union(Hints::NAMED);
         }
         if hints.intersects(self.hints) || hints.intersects(Hints::WIDE) {
             self.scan_for(hints, subject, hits);
@@ -340,8 +340,21 @@ fn find_narrow(
 fn find_numbers(subject: Subject<'_>, [card, ssn, phone]: [bool; 3], hit: &mut impl FnMut(Builtin, Span)) {
     /// The shortest of them is a local phone number behind `tel:`.
     const DIGITS_MIN: usize = 7;
+    if is_address(subject.bytes()) {
+        return;
+    }
+    let account = account_of_arn(subject.bytes());
+    if account.is_some() {
+        let digits = subject.bytes().iter().filter(|byte| byte.is_ascii_digit());
+        if digits.count() < ACCOUNT_DIGITS + DIGITS_MIN {
+            return;
+        }
+    }
     let mut ends = [0; 3];
     each_group::<DIGITS_MIN>(subject.text, |start| {
+        if account == Some(start) {
+            return;
+        }
         let [card_end, ssn_end, phone_end] = ends;
         let mut found = |slot: usize, kind: Builtin, span: Option<Span>| {
             if let Some(span) = span {
@@ -362,6 +375,21 @@ fn find_numbers(subject: Subject<'_>, [card, ssn, phone]: [bool; 3], hit: &mut i
             found(2, Builtin::Phone, phone::at(subject, start, phone_end));
         }
     });
+}
+
+/// Digits of an AWS account.
+const ACCOUNT_DIGITS: usize = 12;
+
+/// The start of the account in the name of an AWS resource, `arn:partition:service:region:account:resource`.
+fn account_of_arn(text: &[u8]) -> Option<usize> {
+    const FIELDS_BEFORE: usize = 4;
+    let rest = text.strip_prefix(b"arn:")?;
+    let mut colons = rest.iter().enumerate().filter(|(_, byte)| **byte == b':');
+    let (colon, _) = colons.nth(FIELDS_BEFORE - 2)?;
+    let (next, _) = colons.next()?;
+    let account = &rest[colon + 1..next];
+    (account.len() == ACCOUNT_DIGITS && account.iter().all(u8::is_ascii_digit))
+        .then_some(text.len() - rest.len() + colon + 1)
 }
 
 /// The kind of the text, if one match covers all of it.

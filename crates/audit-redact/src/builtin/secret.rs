@@ -2,8 +2,10 @@
 //! prefix, and private keys.
 
 mod assignment;
+mod command;
 mod credentials;
 mod name;
+mod spoken;
 mod value;
 mod vendor;
 
@@ -16,16 +18,21 @@ use value::Place;
 const NUMBER_DIGITS_MIN: usize = 3;
 
 /// A text needs one of these to contain a secret, unless its key names it.
-pub(super) const HINTS: Hints = Hints::ASSIGNMENT
+pub(super) const HINTS: Hints = Hints::NAMED
+    .union(Hints::ASSIGNMENT)
     .union(Hints::AT)
     .union(Hints::BASIC)
     .union(Hints::VENDOR_PREFIX)
+    .union(Hints::COMMAND)
     .union(Hints::PEM);
 
 /// Whether the value of this key may be a secret. A quick check of the key's last letters.
 #[inline]
 pub(crate) fn may_be_named_by(key: &str) -> bool {
-    prefilter::may_end_name(key.as_bytes()) && name::may_end_secret(key.as_bytes())
+    prefilter::may_end_name(key.as_bytes())
+        && name::may_end_secret(key.as_bytes())
+        // The keys of pairs are frequent, and no secrets alone.
+        && !matches!(key, "key" | "value" | "code")
 }
 
 /// Whether an integer of any size behind this key is a secret.
@@ -43,7 +50,9 @@ pub(super) fn is_name(text: &str) -> bool {
 
 pub(super) fn find(hints: Hints, subject: Subject<'_>, mut hit: impl FnMut(Span)) {
     let text = subject.text;
-    if let Some(name) = Name::of(subject.key) {
+    if hints.intersects(Hints::NAMED)
+        && let Some(name) = Name::of(subject.key)
+    {
         let whole = Span::new(0, text.len());
         if subject.integer {
             let is_secret = match name {
@@ -62,6 +71,9 @@ pub(super) fn find(hints: Hints, subject: Subject<'_>, mut hit: impl FnMut(Span)
     }
     if hints.intersects(Hints::ASSIGNMENT) {
         assignment::find(text, &mut hit);
+    }
+    if hints.intersects(Hints::COMMAND) {
+        command::find(text, &mut hit);
     }
     if hints.intersects(Hints::AT) {
         credentials::find_in_urls(text, &mut hit);

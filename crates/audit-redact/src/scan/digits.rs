@@ -142,12 +142,14 @@ pub(crate) fn each_digit_group(text: &str, mut visit: impl FnMut(usize)) {
 
 /// Whether a stretch is exactly an IPv4 address. This is the most frequent kind of stretch, and no number rule
 /// matches in it.
-fn is_address(stretch: &[u8]) -> bool {
+#[inline]
+pub(crate) fn is_address(stretch: &[u8]) -> bool {
     const ADDRESS_BYTES_MAX: usize = 15;
+    if stretch.len() > ADDRESS_BYTES_MAX || !stretch.first().is_some_and(u8::is_ascii_digit) {
+        return false;
+    }
     let mut parts = stretch.split(|byte| *byte == b'.');
-    stretch.len() <= ADDRESS_BYTES_MAX
-        && (0..4).all(|_| parts.next().is_some_and(is_octet))
-        && parts.next().is_none()
+    (0..4).all(|_| parts.next().is_some_and(is_octet)) && parts.next().is_none()
 }
 
 fn each_group_of(bytes: &[u8], start: usize, end: usize, visit: &mut impl FnMut(usize)) {

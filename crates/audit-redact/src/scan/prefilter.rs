@@ -7,7 +7,7 @@
 mod forms;
 
 use crate::work;
-use forms::{FIRST, FORMS, NAMES, SECOND, THIRD};
+use forms::{COUNTER_BITS, FIRST, FORMS, NAMES, SECOND, THIRD};
 
 /// A set of byte sequences that a text contains. Each rule needs at least one of its hints in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,10 @@ impl Hints {
     pub(crate) const FEW_DIGITS: Hints = Hints(1 << 11);
     /// Seven digits or more, anywhere.
     pub(crate) const DIGITS: Hints = Hints(1 << 12);
+    /// A space and an option of a command.
+    pub(crate) const COMMAND: Hints = Hints(1 << 14);
+    /// The key before the text may be the name of a secret.
+    pub(crate) const NAMED: Hints = Hints(1 << 15);
     /// Any text that is long enough.
     pub(crate) const ANY: Hints = Hints(1 << 13);
 
@@ -105,15 +109,21 @@ pub(crate) fn may_end_name(name: &[u8]) -> bool {
 /// The hints of the forms in a text, and the number of its digits.
 fn scan(text: &[u8]) -> (Hints, usize) {
     const BLOCK_BYTES: usize = 8;
+    /// The counter of digits has no room for more.
+    const PART_BYTES: usize = 1 << (COUNTER_BITS - 1);
     let mut lanes = Lanes::default();
-    let (blocks, rest) = text.as_chunks::<BLOCK_BYTES>();
-    for block in blocks {
-        for byte in block {
+    let mut digits = 0;
+    for part in text.chunks(PART_BYTES) {
+        let (blocks, rest) = part.as_chunks::<BLOCK_BYTES>();
+        for block in blocks {
+            for byte in block {
+                lanes.push(*byte);
+            }
+        }
+        for byte in rest {
             lanes.push(*byte);
         }
-    }
-    for byte in rest {
-        lanes.push(*byte);
+        digits += lanes.take_digits();
     }
     let mut forms = lanes.forms();
     let mut seen = Hints::NONE;
@@ -121,11 +131,11 @@ fn scan(text: &[u8]) -> (Hints, usize) {
         seen = seen.union(FORMS[forms.trailing_zeros() as usize].hint);
         forms &= forms - 1;
     }
-    (seen, lanes.digits())
+    (seen, digits)
 }
 
-/// The forms of which the bytes so far are a part. The entries of the tables are sets of forms in their upper half; a digit adds
-/// one to the lower half.
+/// The forms of which the bytes so far are a part. The entries of the tables are sets of forms in their upper bits; a digit adds
+/// one to the lower [`COUNTER_BITS`].
 #[derive(Default)]
 struct Lanes {
     /// The forms whose first byte is the last one.
@@ -148,17 +158,18 @@ impl Lanes {
         self.sum = self.sum.wrapping_add(self.one);
     }
 
-    fn forms(&self) -> u32 {
-        (self.three >> u32::BITS) as u32
+    fn forms(&self) -> u64 {
+        self.three >> COUNTER_BITS
     }
 
-    fn digits(&self) -> usize {
-        self.sum as u32 as usize
+    fn take_digits(&mut self) -> usize {
+        const COUNTER: u64 = (1 << COUNTER_BITS) - 1;
+        (std::mem::take(&mut self.sum) & COUNTER) as usize
     }
 }
 
-/// Counters packed into one number, by byte: bits 0 to 7 count digits, bits 8 to 15 `@` and `%`, bits 16 to 23 `b`
-/// and `B`, bits 24 and up what may stand behind a secret's name.
+/// Counters packed into one number, by byte: bits 0 to 7 count digits, bits 8 to 15 `b` and `B`, bits 16 and up the
+/// other bytes of which a hint in a short text has at least one.
 const SHORT_MARKS: [u32; 256] = {
     let mut marks = [0; 256];
     let mut digit = b'0';
@@ -166,39 +177,35 @@ const SHORT_MARKS: [u32; 256] = {
         marks[digit as usize] = 1;
         digit += 1;
     }
-    marks[b'@' as usize] = SHORT_AT;
-    marks[b'%' as usize] = SHORT_AT;
+    // 0xef is the first byte of a full-width colon.
+    let others = b"@%=: \t(>\"'`\\\xef";
+    let mut at = 0;
+    while at < others.len() {
+        marks[others[at] as usize] = SHORT_OTHER;
+        at += 1;
+    }
     marks[b'b' as usize] = SHORT_B;
     marks[b'B' as usize] = SHORT_B;
-    marks[b'=' as usize] = SHORT_ASSIGNMENT;
-    marks[b':' as usize] = SHORT_ASSIGNMENT;
-    // The first byte of a full-width colon.
-    marks[0xef] = SHORT_ASSIGNMENT;
     marks
 };
-const SHORT_AT: u32 = 1 << 8;
-const SHORT_B: u32 = 1 << 16;
-const SHORT_ASSIGNMENT: u32 = 1 << 24;
+const SHORT_B: u32 = 1 << 8;
+const SHORT_OTHER: u32 = 1 << 16;
 
-/// Scans a short text for an address, an assignment, a token behind `bearer` and an IBAN.
+/// Scans a short text. Only an address, an assignment, a token behind `bearer`, a code and an IBAN fit into it, so most
+/// short texts have none of the bytes that the tables would find.
 fn scan_short(text: &[u8]) -> (Hints, usize) {
     const BEARER_BYTES_MIN: usize = "bearer 123456".len();
     const IBAN_BYTES_MIN: usize = "NO9386011117947".len();
     let marks: u32 = text.iter().map(|byte| SHORT_MARKS[usize::from(*byte)]).sum();
-    let mut seen = Hints::NONE;
-    if marks & (SHORT_B - SHORT_AT) != 0 {
-        seen = seen.union(Hints::AT);
+    if marks >= SHORT_OTHER || (marks >= SHORT_B && text.len() >= BEARER_BYTES_MIN) {
+        return scan(text);
     }
-    if marks >= SHORT_ASSIGNMENT {
-        seen = seen.union(Hints::ASSIGNMENT);
-    }
-    if marks & (SHORT_ASSIGNMENT - SHORT_B) != 0 && text.len() >= BEARER_BYTES_MIN {
-        seen = seen.union(Hints::BEARER);
-    }
-    if text.len() >= IBAN_BYTES_MIN {
-        seen = seen.union(Hints::IBAN);
-    }
-    (seen, (marks & (SHORT_AT - 1)) as usize)
+    let seen = if text.len() >= IBAN_BYTES_MIN {
+        Hints::IBAN
+    } else {
+        Hints::NONE
+    };
+    (seen, (marks & (SHORT_B - 1)) as usize)
 }
 
 /// Whether the text has forty consecutive base64 characters. Searches each window from its end: the rightmost other
@@ -218,7 +225,7 @@ fn has_base64_run(text: &[u8]) -> bool {
 }
 
 /// By byte: whether it is a base64 character. `%` counts as one because the text may be percent-encoded.
-const BASE64: [bool; 256] = {
+pub(crate) static BASE64: [bool; 256] = {
     let mut base64 = [false; 256];
     let mut byte = 0;
     while byte < 256 {

@@ -102,6 +102,12 @@ fn text() -> impl Strategy<Value = String> {
         "password=",
         "token: ",
         "://u:",
+        "curl -u ",
+        "mysql -p",
+        " is your login code",
+        "&sig=",
+        "DB_PASSWORD ",
+        "echo ",
         "\u{ff14}",
     ]);
     prop_oneof![

@@ -316,3 +316,29 @@ fn a_secret_is_found_in_text() {
         "IBAN ⟦DE89 3704 0044 0532 0130 00⟧",
     ]);
 }
+
+#[test]
+fn an_id_of_a_session_is_a_secret_in_a_text_and_an_identifier_as_a_key() {
+    assert_unchanged(&[
+        json!({"session_id": "a91bc3d4e5f60718293a4b5c"}),
+        json!({"context": {"sessionId": "a91bc3d4e5f60718293a4b5c"}}),
+        json!({"sid": "S-1-5-21-3623811015-3361044348-30300820-1013"}),
+        json!("sid=S-1-5-21-3623811015-3361044348-30300820-1013"),
+    ]);
+    assert_redacted(&["GET /a?session_id=⟦a91bc3d4e5f60718293a4b5c⟧"]);
+}
+
+#[test]
+fn an_option_has_a_password_only_behind_its_program() {
+    assert_unchanged(&[
+        json!("docker run -p 8080:80 -u 1000:1000 nginx"),
+        json!("mysql -P 3306 -u root -p"),
+        json!("ssh -p 2222 root@host1 | mysql -u root"),
+        json!("mkdir -p /srv/a1 && cp -p a1.txt b2.txt"),
+    ]);
+    assert_redacted(&[
+        "mysql -uroot -p⟦s3cret⟧ < a.sql",
+        "docker run -p 80:80 x && docker login -p ⟦s3cret⟧ r.example.com",
+        "sshpass -p ⟦s3cret⟧ ssh -p 2222 host1",
+    ]);
+}

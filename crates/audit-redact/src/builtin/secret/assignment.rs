@@ -1,7 +1,8 @@
-//! Names and values in a text: `password=…`, `"api_key": "…"`, `--token …`, `the password is …`.
+//! Names and values in a text: `password=…`, `"api_key": "…"`, `<password>…`, `?code=…`.
 
-use super::name::{Name, may_end_secret};
-use super::value::{Place, secret_in, stands_out};
+use super::name::{Name, may_end_parameter, may_end_secret};
+use super::spoken;
+use super::value::{Place, has_digit, secret_in, stands_out};
 use crate::scan::Span;
 use crate::scan::edge::percent_escape_at;
 use crate::work;
@@ -10,12 +11,10 @@ use crate::work;
 const NAME_BYTES_MAX: usize = 48;
 /// A value this long is not searched for further assignments.
 const SKIPPED_BYTES_MIN: usize = 128;
-
-/// Words between a name and a value in prose.
-const VERBS: &[&str] = &[" is ", " ist ", " es "];
-
-/// What stands before a quoted password in SQL.
-const SQL_CLAUSE: &str = "with password";
+/// Most backslashes before a quotation mark.
+const ESCAPES_MAX: usize = 3;
+/// Most spaces before a value. Columns are aligned with several.
+const GAP_BYTES_MAX: usize = 16;
 
 /// By byte: whether it may separate a name from a value.
 const SEPARATORS: [bool; 256] = {
@@ -24,6 +23,9 @@ const SEPARATORS: [bool; 256] = {
     separators[b':' as usize] = true;
     separators[b'%' as usize] = true;
     separators[b' ' as usize] = true;
+    separators[b'\t' as usize] = true;
+    separators[b'(' as usize] = true;
+    separators[b'>' as usize] = true;
     separators[0xef] = true;
     separators
 };
@@ -35,12 +37,27 @@ pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
         let separator = at + offset;
         work::bytes_read(offset + 1);
         at = separator + 1;
+        if matches!(bytes[separator], b' ' | b'\t') && !spoken::may_be_at(bytes, separator) {
+            continue;
+        }
+        if let Some(secret) = spoken::code_before(text, separator) {
+            hit(secret);
+        }
         let Some((name, value_start, place)) = assignment_at(text, separator) else {
             continue;
         };
-        let (span, place, rest) = value_at(text, value_start, place);
+        let (mut span, place, mut rest) = value_at(text, value_start, place);
+        if name == Name::Authorization {
+            span.end = scheme_end(text, span);
+            rest = rest.max(span.end);
+        }
         if let Some(secret) = secret_in(name, text, span, place) {
-            hit(secret);
+            if name == Name::Cookie && !ends_with_set_cookie(&bytes[..separator]) {
+                rest = cookies_end(text, rest);
+                hit(Span::new(secret.start, rest.max(secret.end)));
+            } else {
+                hit(secret);
+            }
             at = if ends_plural(&bytes[..separator]) {
                 find_further(text, name, place, rest, hit)
             } else {
@@ -51,6 +68,48 @@ pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
         }
         at = at.max(separator + 1);
     }
+}
+
+/// The end of the credentials behind a scheme: `Authorization: Token 0123…`.
+fn scheme_end(text: &str, value: Span) -> usize {
+    let scheme = &text[value.start..value.end];
+    let Some(rest) = text[value.end..].strip_prefix(' ') else {
+        return value.end;
+    };
+    let ends = |ch: char| ch.is_ascii_whitespace() || matches!(ch, '"' | '\'' | ',' | ';');
+    let credentials = &rest[..rest.find(ends).unwrap_or(rest.len())];
+    work::bytes_read(credentials.len());
+    let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphabetic());
+    // `Digest username="…"` has parameters.
+    if is_scheme && has_digit(credentials) && !credentials.ends_with('=') {
+        value.end + 1 + credentials.len()
+    } else {
+        value.end
+    }
+}
+
+fn ends_with_set_cookie(before: &[u8]) -> bool {
+    const SET_COOKIE: &[u8] = b"set-cookie";
+    let before = before.trim_ascii_end();
+    before
+        .len()
+        .checked_sub(SET_COOKIE.len())
+        .is_some_and(|at| before[at..].eq_ignore_ascii_case(SET_COOKIE))
+}
+
+/// The end of the pairs behind the first one of a `Cookie` header (RFC 6265, section 4.2.1).
+fn cookies_end(text: &str, from: usize) -> usize {
+    let mut end = from;
+    while let Some(rest) = text[end..].strip_prefix("; ") {
+        let ends = |ch: char| ch.is_ascii_whitespace() || matches!(ch, ';' | '"' | '\'');
+        let pair = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        work::bytes_read(pair.len());
+        if !pair.contains('=') {
+            break;
+        }
+        end = text.len() - rest.len() + pair.len();
+    }
+    end
 }
 
 /// Whether the name before a separator is a plural, as `tokens` is and `pass` is not.
@@ -99,7 +158,8 @@ fn assignment_at(text: &str, separator: usize) -> Option<(Name, usize, Place)> {
             let start = separator + 1 + usize::from(is_arrow || is_compared);
             (end, start, Place::Assigned)
         }
-        b':' if bytes.get(separator + 1) == Some(&b'=') => return None,
+        // `name := value` has the equals sign, and `token::Kind` is a path.
+        b':' if matches!(bytes.get(separator + 1), Some(b'=' | b':')) => return None,
         b':' => (separator, separator + 1, Place::Prose),
         b'%' if percent_escape_at(bytes, separator) == Some(b'=') => {
             (separator, separator + 3, Place::Assigned)
@@ -108,50 +168,100 @@ fn assignment_at(text: &str, separator: usize) -> Option<(Name, usize, Place)> {
         0xef if text[separator..].starts_with('：') => {
             (separator, separator + '：'.len_utf8(), Place::Prose)
         }
-        b' ' => return spoken_at(text, separator),
+        b' ' | b'\t' => return spoken::at(text, separator),
+        // `setPassword("value")`
+        b'(' if matches!(bytes.get(separator + 1), Some(b'"' | b'\'')) => {
+            (separator, separator + 1, Place::Assigned)
+        }
+        b'>' => return element_at(text, separator),
         _ => return None,
     };
-    let name = name_before(text, end)?;
+    let end = name_end(bytes, end);
+    if !(may_end_secret(last_letters(bytes, end))
+        || place == Place::Assigned && may_end_parameter(&bytes[..end]))
+    {
+        return None;
+    }
+    let name = name_ending_at(text, end);
     // `arn:aws:secretsmanager:eu-west-1:123456789012:secret:name` is a path.
     if bytes[separator] == b':' && text[..name.start].ends_with(':') {
         return None;
     }
-    Some((Name::of(&text[name.start..name.end])?, start, place))
+    let named = &text[name.start..name.end];
+    if named.trim_start().eq_ignore_ascii_case("value") {
+        return Some((pair_name(text, name.start)?, start, place));
+    }
+    let word = name.start + named.rfind(' ').map_or(0, |space| space + 1);
+    let kind = if place != Place::Assigned {
+        Name::of(named)
+    } else if is_parameter(bytes, word, start) {
+        // Behind the digits of `%3F` or `%26`.
+        Name::of_parameter(named.trim_start_matches(|ch: char| ch.is_ascii_digit() || ch == 'F'))
+    } else {
+        Name::in_text(named)
+    };
+    Some((kind?, start, place))
 }
 
-/// `--password value`, `password is value` and `WITH PASSWORD 'value'`.
-fn spoken_at(text: &str, space: usize) -> Option<(Name, usize, Place)> {
-    let verb = VERBS.iter().find(|verb| text[space..].starts_with(**verb));
-    let is_letter = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_alphanumeric);
-    if verb.is_none() && (space == 0 || !is_letter(space - 1)) {
+/// The name before `value` in a pair such as `{"name": "password", "value": …}`, which ends before `end`.
+fn pair_name(text: &str, end: usize) -> Option<Name> {
+    const MARKS: &[char] = &['"', '\'', '\\', ',', ' '];
+    const MARKS_MAX: usize = 8;
+    let mut from = end.saturating_sub(MARKS_MAX);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let end = from + text[from..end].trim_end_matches(MARKS).len();
+    let name = name_before(text, end)?;
+    let before = text[..name.start].trim_end_matches(['"', '\'', '\\', ' ']);
+    let is_pair = before.ends_with([':', '=']);
+    Name::of(text[name.start..name.end].trim_start()).filter(|_| is_pair)
+}
+
+/// Whether a name is that of a parameter in a query or a form: behind `?` or `&`, or before a value that `&` ends.
+fn is_parameter(bytes: &[u8], name: usize, value: usize) -> bool {
+    let before = &bytes[..name];
+    if matches!(before, [.., b'?' | b'&' | b'%'])
+        || before.ends_with(b"&amp;")
+        || before.ends_with(b"\\u0026")
+    {
+        return true;
+    }
+    // Only the first parameter of a form has nothing before it.
+    if !matches!(before, [] | [.., b' ' | b'\n' | b'"' | b'\'']) {
+        return false;
+    }
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'&' | b'"' | b'\'' | b',');
+    let len = bytes[value..].iter().position(ends);
+    work::bytes_read(len.unwrap_or(bytes.len() - value));
+    len.is_some_and(|len| bytes[value + len] == b'&')
+}
+
+/// `<password>value</password>`
+fn element_at(text: &str, end: usize) -> Option<(Name, usize, Place)> {
+    let name = name_before(text, end)?;
+    let before = text[..name.start].trim_end_matches(|ch: char| ch.is_ascii_alphanumeric() || ch == ':');
+    if !before.ends_with('<') {
         return None;
     }
-    let name = name_before(text, space)?;
-    let name = &text[name.start..name.end];
-    let word = name.rsplit(' ').next().unwrap_or_default();
-    if word.starts_with("--") {
-        return Some((Name::of(word)?, space + 1, Place::Assigned));
-    }
-    // `ALTER USER app WITH PASSWORD 'value'`
-    if text[space..].starts_with(" '")
-        && name
-            .get(name.len().saturating_sub(SQL_CLAUSE.len())..)
-            .is_some_and(|end| end.eq_ignore_ascii_case(SQL_CLAUSE))
-    {
-        return Some((Name::Password, space + 1, Place::Assigned));
-    }
-    let verb = verb?;
-    match Name::of(name)? {
-        kind @ (Name::Password | Name::PasswordChange | Name::Code | Name::Token) => {
-            Some((kind, space + verb.len(), Place::Prose))
-        }
-        _ => None,
-    }
+    Some((Name::of(&text[name.start..name.end])?, end + 1, Place::Assigned))
 }
 
-/// The words that end at `end`, without the quotation mark or the spaces behind them.
-fn name_before(text: &str, end: usize) -> Option<Span> {
+/// What `may_end_secret` reads of a name that ends at `end`.
+pub(super) fn last_letters(bytes: &[u8], end: usize) -> &[u8] {
+    const LETTERS: usize = 6;
+    &bytes[end.saturating_sub(LETTERS)..end]
+}
+
+/// The words that end at `end`, without the quotation mark or the spaces behind them, if they may be a secret's name.
+pub(super) fn name_before(text: &str, end: usize) -> Option<Span> {
     let bytes = text.as_bytes();
+    let end = name_end(bytes, end);
+    may_end_secret(last_letters(bytes, end)).then(|| name_ending_at(text, end))
+}
+
+/// The offset before the quotation mark or the spaces that end at `end`.
+fn name_end(bytes: &[u8], end: usize) -> usize {
     let mut end = end;
     for _ in 0..2 {
         if end > 0 && bytes[end - 1] == b' ' {
@@ -162,11 +272,17 @@ fn name_before(text: &str, end: usize) -> Option<Span> {
         end -= 3;
     } else if end > 0 && matches!(bytes[end - 1], b'"' | b'\'' | b'`') {
         end -= 1;
-        end -= usize::from(end > 0 && bytes[end - 1] == b'\\');
+        // JSON in a string of JSON has one backslash, or three.
+        for _ in 0..ESCAPES_MAX {
+            end -= usize::from(end > 0 && bytes[end - 1] == b'\\');
+        }
     }
-    if !may_end_secret(&bytes[end.saturating_sub(6)..end]) {
-        return None;
-    }
+    end
+}
+
+/// The words that end at `end`.
+fn name_ending_at(text: &str, end: usize) -> Span {
+    let bytes = text.as_bytes();
     let belongs =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ') || *byte >= 0x80;
     let len = bytes[..end]
@@ -179,19 +295,23 @@ fn name_before(text: &str, end: usize) -> Option<Span> {
     while !text.is_char_boundary(start) {
         start += 1;
     }
-    Some(Span::new(start, end))
+    Span::new(start, end)
 }
 
 /// The value that begins behind a separator, its place, and the offset behind it.
 fn value_at(text: &str, from: usize, place: Place) -> (Span, Place, usize) {
     let bytes = text.as_bytes();
     let mut start = from;
-    for _ in 0..2 {
+    for _ in 0..GAP_BYTES_MAX {
         start += usize::from(matches!(bytes.get(start), Some(b' ' | b'\t')));
     }
     let joined = start == from;
-    let escaped = bytes.get(start) == Some(&b'\\') && matches!(bytes.get(start + 1), Some(b'"' | b'\''));
-    let quote_at = start + usize::from(escaped);
+    let escapes = bytes[start..]
+        .iter()
+        .take(ESCAPES_MAX)
+        .take_while(|byte| **byte == b'\\')
+        .count();
+    let quote_at = start + escapes;
     if let Some(quote @ (b'"' | b'\'' | b'`')) = bytes.get(quote_at) {
         let value = quote_at + 1;
         let rest = &bytes[value..];
@@ -201,8 +321,19 @@ fn value_at(text: &str, from: usize, place: Place) -> (Span, Place, usize) {
             .unwrap_or(rest.len());
         work::bytes_read(len);
         let closed = rest.get(len) == Some(quote);
-        let trimmed = len - usize::from(escaped && closed && len > 0 && rest[len - 1] == b'\\');
-        return (Span::new(value, value + trimmed), Place::Value, value + len);
+        let escaping = rest[..len]
+            .iter()
+            .rev()
+            .take(escapes)
+            .take_while(|byte| **byte == b'\\')
+            .count();
+        let trimmed = len - if closed { escaping } else { 0 };
+        let place = if place == Place::Spoken {
+            place
+        } else {
+            Place::Value
+        };
+        return (Span::new(value, value + trimmed), place, value + len);
     }
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace()
@@ -217,10 +348,14 @@ fn value_at(text: &str, from: usize, place: Place) -> (Span, Place, usize) {
         .unwrap_or(bytes.len() - start);
     work::bytes_read(len);
     let mut end = start + len;
+    if from >= 3 && percent_escape_at(bytes, from - 3) == Some(b'=') {
+        // In an encoded URL, `%26` is the ampersand.
+        end = start + text[start..end].find("%26").unwrap_or(end - start);
+    }
     // Wide punctuation ends a clause. So does a dot at the end.
     let value = &text[start..end];
     end -= value.len() - value.find(['，', '。', '、', '；']).unwrap_or(value.len());
-    end = start + text[start..end].trim_end_matches(['.', '!', '?']).len();
+    end = start + text[start..end].trim_end_matches(['.', '?']).len();
     // `password:hunter2` without a space is no prose.
     let place = if joined && place == Place::Prose && from > 0 && bytes[from - 1] == b':' {
         Place::Assigned

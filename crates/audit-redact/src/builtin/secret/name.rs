@@ -5,8 +5,8 @@ mod words;
 use crate::scan::name::words_from_end;
 use crate::scan::prefilter::may_end_name;
 use words::{
-    CHANGES, CODE_QUALIFIERS, FLAGS, FOREIGN_PASSWORDS, JOINED_KEYS, KEY_QUALIFIERS, MODIFIERS,
-    PASS_QUALIFIERS, PASSWORDS, PIN_OTHERS, TOKEN_OTHERS,
+    CHANGES, CODE_QUALIFIERS, FLAGS, FOREIGN_PASSWORDS, JOINED_KEYS, KEY_QUALIFIERS, MODIFIERS, PARAMETERS,
+    PASS_QUALIFIERS, PASSWORDS, PHRASE_QUALIFIERS, PIN_OTHERS, SESSION_IDS, TOKEN_OTHERS,
 };
 
 /// What a name says about its value.
@@ -24,6 +24,12 @@ pub(super) enum Name {
     /// The header `Authorization`.
     Authorization,
     Cookie,
+    /// `pass`, which is also a result or a ticket.
+    Pass,
+    /// The id of a session in a text. As a key of an event it is an identifier.
+    Session,
+    /// A parameter of a URL that authorizes the request, such as `sig` and the `code` of OAuth.
+    Parameter,
 }
 
 /// Longest name. What is before it does not count.
@@ -35,21 +41,25 @@ const MODIFIERS_MAX: usize = 2;
 #[inline]
 pub(super) fn may_end_secret(name: &[u8]) -> bool {
     let Some([one, two, three]) = name.last_chunk::<3>() else {
-        return false;
+        return name.eq_ignore_ascii_case(b"pw");
     };
     if three.is_ascii_digit() || !(one.is_ascii() && two.is_ascii() && three.is_ascii()) {
         // As in `password1` and `contraseña`.
+        return true;
+    }
+    if matches!([two | 0x20, three | 0x20], [b'p', b'w']) {
+        // As in `bind_pw`.
         return true;
     }
     let end = [one | 0x20, two | 0x20, three | 0x20];
     let before = |at: usize| name.len().checked_sub(at).map_or(0, |at| name[at] | 0x20);
     match &end {
         // password, passwort, kennwort, passwd, pwd, pass, passphrase
-        b"ord" | b"ort" | b"swd" | b"pwd" | b"ass" | b"ase" | b"rds" | b"psw" | b"mdp" | b"wds"
+        b"ord" | b"ort" | b"swd" | b"pwd" | b"ass" | b"ase" | b"rds" | b"psw" | b"mdp" | b"wds" | b"nic"
         // contrasena, senha, haslo, heslo, parola, motdepasse, şifre
         | b"fre" | b"ena" | b"nha" | b"slo" | b"ola" | b"sse"
         // secret, token, key, credential, cookie, and their plurals
-        | b"ret" | b"ken" | b"key" | b"ial" | b"kie" | b"ets" | b"ens" | b"eys" | b"als"
+        | b"ret" | b"ken" | b"key" | b"ial" | b"kie" | b"ets" | b"ens" | b"eys" | b"als" | b"eds" | b"srf"
         // pin, otp, cvv, cvc, csc
         | b"pin" | b"otp" | b"cvv" | b"cvc" | b"csc"
         // modifiers
@@ -62,6 +72,9 @@ pub(super) fn may_end_secret(name: &[u8]) -> bool {
         b"ies" => before(4) == b'k',
         b"ent" | b"ing" => before(4) == b'r',
         b"ext" => before(4) == b't',
+        // masterauth, SharedAccessSignature
+        b"uth" => before(4) == b'a',
+        b"ure" => before(4) == b't' && before(5) == b'a',
         b"ain" => matches!(before(4), b'l' | b'g'),
         b"est" => before(4) == b'g',
         b"ter" | b"ore" => before(4) == b'f',
@@ -72,13 +85,22 @@ pub(super) fn may_end_secret(name: &[u8]) -> bool {
     }
 }
 
+/// Whether the last letters are those of a parameter in [`PARAMETERS`] or of a session's id.
+pub(super) fn may_end_parameter(name: &[u8]) -> bool {
+    const ENDS: &[&[u8; 2]] = &[
+        b"de", b"ey", b"ig", b"re", b"th", b"wt", b"on", b"et", b"er", b"se", b"id",
+    ];
+    name.last_chunk::<2>()
+        .is_some_and(|end| ENDS.iter().any(|known| end.eq_ignore_ascii_case(*known)))
+}
+
 impl Name {
     #[inline]
     pub(super) fn of(name: &str) -> Option<Name> {
         if !may_end_name(name.as_bytes()) || !may_end_secret(name.as_bytes()) {
             return None;
         }
-        if FOREIGN_PASSWORDS.iter().any(|known| name.ends_with(known)) {
+        if !name.is_ascii() && FOREIGN_PASSWORDS.iter().any(|known| name.ends_with(known)) {
             return Some(Name::Password);
         }
         let reach = name.len().saturating_sub(NAME_BYTES_MAX);
@@ -97,7 +119,8 @@ impl Name {
         if is_one_of(qualifier, &["time"]) && words.next().is_some_and(|word| is_one_of(word, &["one"])) {
             qualifier = b"otp";
         }
-        if is_one_of(qualifier, FLAGS) {
+        // `Use code 123456` names no flag.
+        if is_one_of(qualifier, FLAGS) && !noun.eq_ignore_ascii_case(b"code") {
             return None;
         }
         let kind = Name::of_noun(noun, qualifier)?;
@@ -108,10 +131,42 @@ impl Name {
         }
     }
 
+    /// The name of a value in a text.
+    pub(super) fn in_text(name: &str) -> Option<Name> {
+        Name::of(name).or_else(|| match name.as_bytes() {
+            bytes if is_session_id(bytes) => Some(Name::Session),
+            bytes
+                if words_from_end(bytes)
+                    .next()
+                    .is_some_and(|noun| is_one_of(noun, &["pass"])) =>
+            {
+                Some(Name::Pass)
+            }
+            _ => None,
+        })
+    }
+
+    /// The name of a parameter of a URL.
+    pub(super) fn of_parameter(name: &str) -> Option<Name> {
+        Name::in_text(name).or_else(|| {
+            let mut words = words_from_end(name.as_bytes());
+            let noun = words.next()?;
+            let qualifier = words.next().unwrap_or_default();
+            PARAMETERS
+                .iter()
+                .any(|(known, before)| {
+                    noun.eq_ignore_ascii_case(known.as_bytes())
+                        && (before.is_empty() || is_one_of(qualifier, before))
+                })
+                .then_some(Name::Parameter)
+        })
+    }
+
     fn of_noun(noun: &[u8], qualifier: &[u8]) -> Option<Name> {
         let noun = singular(noun);
         let is = |words: &[&str]| is_one_of(noun, words);
-        if is(PASSWORDS) || ends_with(noun, "password") || ends_with(noun, "passwd") {
+        if is(PASSWORDS) || ends_with(noun, "password") || ends_with(noun, "passwd") || ends_with(noun, "pw")
+        {
             return Some(if is_one_of(qualifier, CHANGES) {
                 Name::PasswordChange
             } else {
@@ -119,7 +174,8 @@ impl Name {
             });
         }
         if (is(&["pass"]) && is_one_of(qualifier, PASS_QUALIFIERS))
-            || (is(&["word", "phrase"]) && is_one_of(qualifier, &["pass"]))
+            || (is(&["word"]) && is_one_of(qualifier, &["pass"]))
+            || (is(&["phrase"]) && is_one_of(qualifier, PHRASE_QUALIFIERS))
             || (is(&["passe"]) && is_one_of(qualifier, &["de"]))
         {
             return Some(Name::Password);
@@ -133,7 +189,10 @@ impl Name {
         if is(&["key"]) {
             return is_one_of(qualifier, KEY_QUALIFIERS).then_some(Name::Token);
         }
-        if is(JOINED_KEYS) || is(&["credential"]) {
+        if is(JOINED_KEYS)
+            || is(&["credential", "cred", "csrf", "xsrf"])
+            || (is(&["signature"]) && is_one_of(qualifier, &["access"]))
+        {
             return Some(Name::Token);
         }
         if is(&["pin"]) && is_one_of(qualifier, PIN_OTHERS) {
@@ -150,6 +209,24 @@ impl Name {
             _ => None,
         }
     }
+}
+
+/// Whether a name is that of a session's id: `session_id`, `JSESSIONID`, `connect.sid`.
+fn is_session_id(name: &[u8]) -> bool {
+    if !matches!(
+        name,
+        [.., b'i' | b'I', b'd' | b'D'] | [.., b'o' | b'O', b'n' | b'N']
+    ) {
+        return false;
+    }
+    let mut words = words_from_end(name);
+    let noun = words.next().unwrap_or_default();
+    is_one_of(noun, SESSION_IDS)
+        || (noun.eq_ignore_ascii_case(b"id")
+            && words
+                .next()
+                .is_some_and(|word| is_one_of(word, &["session", "sess", "sessions"])))
+        || name.eq_ignore_ascii_case(b"sid")
 }
 
 /// A noun without the `s` of its plural. `pins` are more often pinned things than codes.
@@ -279,6 +356,18 @@ mod tests {
         for name in nouns.into_iter().chain(others) {
             assert!(
                 may_end_name(name.as_bytes()) && may_end_secret(name.as_bytes()),
+                "{name}"
+            );
+        }
+        let parameters = PARAMETERS.iter().map(|(name, _)| *name);
+        for name in parameters
+            .chain(SESSION_IDS.iter().copied())
+            .chain(["session_id", "sid", "pass", "pw"])
+        {
+            let text = format!("................&{name}=x");
+            assert!(hints(text.as_bytes()).intersects(Hints::ASSIGNMENT), "{text}");
+            assert!(
+                may_end_parameter(name.as_bytes()) || may_end_secret(name.as_bytes()),
                 "{name}"
             );
         }

@@ -1,6 +1,7 @@
 //! The values of secrets, and what stands in their place: placeholders, references, names and messages.
 
 use super::name::Name;
+use super::spoken;
 use crate::scan::Span;
 use crate::work;
 
@@ -13,12 +14,16 @@ pub(super) enum Place {
     Assigned,
     /// Behind `: ` or a word, where prose may follow. It needs a digit, punctuation or a change of case.
     Prose,
+    /// Directly behind a name and a space, where prose is more likely than a value.
+    Spoken,
 }
 
 const PASSWORD_CHARS_MIN: usize = 3;
 const PASSWORD_HASH_CHARS_MIN: usize = 16;
 const SECRET_CHARS_MIN: usize = 4;
 const TOKEN_CHARS_MIN: usize = 8;
+const SESSION_CHARS_MIN: usize = 12;
+const PARAMETER_CHARS_MIN: usize = 16;
 /// Shortest token of letters alone.
 const LETTERS_MIN: usize = 24;
 /// Longest value that is checked for being a name or a message. Longer ones are secrets.
@@ -98,7 +103,6 @@ const PLACEHOLDERS: &[&str] = &[
 /// Beginnings of references to a secret that is kept elsewhere, and of encrypted values.
 const REFERENCES: &[&str] = &[
     "${",
-    "{{",
     "$(",
     "<",
     "%(",
@@ -119,6 +123,10 @@ const REFERENCES: &[&str] = &[
     "op://",
     "ssm:",
     "[",
+    "(",
+    "{",
+    "file://",
+    "fileb://",
     "alias/",
     "%5b",
     "%3c",
@@ -162,6 +170,9 @@ pub(super) fn secret_in(name: Name, text: &str, span: Span, place: Place) -> Opt
     if is_substitute(value) {
         return None;
     }
+    if place == Place::Spoken {
+        return spoken::is_secret(name, value).then_some(span);
+    }
     let found = match name {
         Name::Password => is_password(value, place),
         Name::PasswordChange => is_password(value, place) && !is_date(value) && !is_unix_time(value),
@@ -177,6 +188,20 @@ pub(super) fn secret_in(name: Name, text: &str, span: Span, place: Place) -> Opt
             return (is_secret && !has_space(credentials)).then(|| Span::new(span.start + start, span.end));
         }
         Name::Cookie => value.len() >= TOKEN_CHARS_MIN && value.contains('='),
+        Name::Pass => place == Place::Assigned && spoken::is_secret(Name::Password, value),
+        // `S-1-5-…` is a security identifier of Windows.
+        Name::Session => {
+            place == Place::Assigned
+                && value.len() >= SESSION_CHARS_MIN
+                && looks_random(value)
+                && !value.starts_with("S-1-")
+        }
+        // A path with an extension is that of a file.
+        Name::Parameter => {
+            value.len() >= PARAMETER_CHARS_MIN
+                && looks_random(value)
+                && !(value.contains('/') && value.contains('.'))
+        }
     };
     found.then_some(span)
 }
@@ -205,9 +230,10 @@ fn is_substitute(value: &str) -> bool {
     };
     let variable = head.strip_prefix(['$', '%']).is_some_and(|name| {
         name.bytes()
-            .all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'%'))
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'%'))
     });
     same || variable
+        || is_call(head)
         || head.starts_with('*')
         || head.contains("***")
         || head.contains("[REDACTED]")
@@ -218,12 +244,27 @@ fn is_substitute(value: &str) -> bool {
         || REFERENCES.iter().any(starts)
 }
 
+/// Whether the value is a version, an address or an object identifier.
+fn is_dotted_number(value: &str) -> bool {
+    value.contains('.') && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+/// Whether the value is a call of a function, such as `getPassword(user`.
+fn is_call(value: &str) -> bool {
+    value.split_once('(').is_some_and(|(name, _)| {
+        name.len() >= PASSWORD_CHARS_MIN
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b':'))
+    })
+}
+
 fn is_password(value: &str, place: Place) -> bool {
     value.len() >= PASSWORD_CHARS_MIN
         && !is_message(value)
         && !is_link(value)
         && !is_date_and_time(value)
-        && (place != Place::Prose || stands_out(value))
+        && (place != Place::Prose || stands_out(value) && !is_dotted_number(value))
 }
 
 fn is_named_secret(value: &str, place: Place) -> bool {
@@ -259,7 +300,10 @@ fn looks_random(value: &str) -> bool {
         return true;
     }
     let letters = trimmed.bytes().any(|byte| byte.is_ascii_alphabetic());
-    letters && !is_name(trimmed) && !is_date(trimmed) && (has_digit(trimmed) || is_long_mixed(trimmed))
+    letters
+        && !is_name(trimmed)
+        && !is_date(trimmed)
+        && (has_digit(trimmed) || (is_long_mixed(trimmed) && !is_camel_case(trimmed)))
 }
 
 /// Without a digit a token is long.
@@ -271,9 +315,21 @@ fn is_long_mixed(value: &str) -> bool {
             && value.bytes().skip(1).any(|byte| byte.is_ascii_uppercase()))
 }
 
+/// Whether the value is the name of a variable, such as `pagerDutyServiceApiKey`: words of some length, each with a capital.
+fn is_camel_case(value: &str) -> bool {
+    const WORD_CHARS_MIN: usize = 3;
+    let mut len = WORD_CHARS_MIN;
+    let is_long = value.bytes().all(|byte| {
+        let continues = byte.is_ascii_lowercase() || len >= WORD_CHARS_MIN;
+        len = if byte.is_ascii_uppercase() { 1 } else { len + 1 };
+        continues && byte.is_ascii_alphabetic()
+    });
+    is_long && len >= WORD_CHARS_MIN
+}
+
 /// Whether the value is a name such as `my-db-credentials` or `prod/api/key-2`: several parts, each a word or a short
 /// number.
-fn is_name(value: &str) -> bool {
+pub(super) fn is_name(value: &str) -> bool {
     const WORD_CHARS_MAX: usize = 14;
     const NUMBER_DIGITS_MAX: usize = 4;
     let mut parts = 0;
@@ -286,7 +342,7 @@ fn is_name(value: &str) -> bool {
                 || (bytes.iter().all(u8::is_ascii_alphabetic)
                     && bytes[1..].iter().all(u8::is_ascii_lowercase)));
         let number = bytes.len() <= NUMBER_DIGITS_MAX && bytes.iter().all(u8::is_ascii_digit);
-        word || number
+        word || number || is_camel_case(part)
     });
     named && parts > 1
 }
@@ -321,7 +377,7 @@ fn is_link(value: &str) -> bool {
 }
 
 /// Whether the value is a sentence about a secret.
-fn is_message(value: &str) -> bool {
+pub(super) fn is_message(value: &str) -> bool {
     value.len() <= CHECKED_BYTES_MAX
         && has_space(value)
         && value
@@ -347,6 +403,6 @@ fn has_space(value: &str) -> bool {
     value.contains(char::is_whitespace)
 }
 
-fn has_digit(value: &str) -> bool {
+pub(super) fn has_digit(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_digit())
 }

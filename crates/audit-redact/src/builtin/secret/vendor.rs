@@ -42,6 +42,8 @@ const FORMS: &[Form] = &[
     form("xoxs-", 16, b"-"),
     form("xapp-", 16, b"-"),
     form("hooks.slack.com/services/", 24, b"/"),
+    form("hooks.slack.com/triggers/", 24, b"/"),
+    form("hooks.slack.com/workflows/", 24, b"/"),
     form("sk_live_", 16, b"_"),
     form("sk_test_", 16, b"_"),
     form("rk_live_", 16, b"_"),
@@ -53,13 +55,70 @@ const FORMS: &[Form] = &[
     form("sk-", 32, b"-_"),
     form("npm_", 36, b""),
     form("shpat_", 32, b""),
+    form("shpca_", 32, b""),
+    form("shppa_", 32, b""),
+    form("shpss_", 32, b""),
+    form("glrt-", 20, b"-_."),
+    form("gldt-", 20, b"-_."),
+    form("glptt-", 20, b"-_."),
+    form("glcbt-", 20, b"-_."),
+    form("xoxc-", 16, b"-"),
+    form("xoxd-", 16, b"-%"),
+    form("SG.", 60, b"-_."),
+    form("pypi-", 50, b"-_"),
+    form("dop_v1_", 64, b""),
+    form("doo_v1_", 64, b""),
+    form("dor_v1_", 64, b""),
+    form("hf_", 30, b""),
+    form("r8_", 32, b""),
+    form("sbp_", 40, b""),
+    form("nfp_", 36, b""),
+    form("sq0atp-", 22, b"-_"),
+    form("sq0csp-", 22, b"-_"),
+    form("AGE-SECRET-KEY-1", 50, b""),
+    form("CFPAT-", 40, b"-_"),
+    form("AKID", 32, b""),
+    form("LTAI", 20, b""),
+    form("hvs.", 24, b"-_."),
+    form("hvb.", 24, b"-_."),
+    form("hvr.", 24, b"-_."),
+    form("dckr_pat_", 24, b"-_"),
+    form("dapi", 32, b""),
+    form("NRAK-", 27, b""),
+    form("PMAK-", 32, b"-"),
+    form("ATATT3", 60, b"-_="),
+    form("ATBB", 32, b""),
+    form("sntrys_", 40, b"-_=+/"),
+    form("glsa_", 32, b"_"),
+    form("xkeysib-", 64, b"-"),
+    form("pplx-", 40, b""),
+    form("tskey-", 20, b"-"),
+    form("pscale_tkn_", 32, b"-_."),
+    form("pscale_pw_", 32, b"-_."),
+    form("discord.com/api/webhooks/", 60, b"/-_"),
+    form("discordapp.com/api/webhooks/", 60, b"/-_"),
+    // Hashes of passwords, as crypt(3) writes them.
+    form("$1$", 26, b"./$"),
+    form("$2a$", 50, b"./$"),
+    form("$2b$", 50, b"./$"),
+    form("$2y$", 50, b"./$"),
+    form("$5$", 40, b"./$="),
+    form("$6$", 26, b"./$="),
+    form("$y$", 40, b"./$"),
+    // `-----BEGIN PRIVATE`, `RSA`, `EC PRIVATE`, `OPENSSH` and `ENCRYPTED` in base64.
+    form("LS0tLS1CRUdJTiBQUklWQVRF", 16, b"+/="),
+    form("LS0tLS1CRUdJTiBSU0EgUFJJ", 16, b"+/="),
+    form("LS0tLS1CRUdJTiBFQyBQUklW", 16, b"+/="),
+    form("LS0tLS1CRUdJTiBPUEVOU1NI", 16, b"+/="),
+    form("LS0tLS1CRUdJTiBFTkNSWVBU", 16, b"+/="),
+    form("webhook.office.com/webhookb2/", 60, b"/-@"),
 ];
 
 /// Bytes of the shortest prefix.
 const HEAD_BYTES: usize = 3;
 
 /// By offset and byte: the forms whose prefix has the byte there, one bit each.
-const HEADS: [[u32; 256]; HEAD_BYTES] = {
+static HEADS: [[u128; 256]; HEAD_BYTES] = {
     let mut heads = [[0; 256]; HEAD_BYTES];
     let mut form = 0;
     while form < FORMS.len() {
@@ -83,10 +142,9 @@ pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
     work::bytes_read(bytes.len());
     let mut free = 0;
     for (start, head) in bytes.windows(HEAD_BYTES).enumerate() {
-        let mut forms = HEADS
-            .iter()
-            .zip(head)
-            .fold(u32::MAX, |forms, (heads, byte)| forms & heads[usize::from(*byte)]);
+        let mut forms = HEADS.iter().zip(head).fold(u128::MAX, |forms, (heads, byte)| {
+            forms & heads[usize::from(*byte)]
+        });
         if forms == 0 || start < free {
             continue;
         }
@@ -165,4 +223,24 @@ fn label_end(text: &str, start: usize) -> Option<usize> {
 
 fn label_end_at(text: &str, start: usize) -> Option<usize> {
     label_end(text, start).map(|end| end + DASHES.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::prefilter::{Hints, hints};
+
+    #[test]
+    fn every_form_is_found_behind_its_hint() {
+        for form in FORMS {
+            // The number of rounds follows the prefix of bcrypt.
+            let rounds = if form.prefix.starts_with("$2") { "10$" } else { "" };
+            let key = format!("{}{rounds}{}", form.prefix, "a1B2c3D4e5".repeat(12));
+            let text = format!("key {key} found");
+            assert!(hints(text.as_bytes()).intersects(Hints::VENDOR_PREFIX), "{text}");
+            let mut found = Vec::new();
+            find(&text, &mut |span| found.push(&text[span.start..span.end]));
+            assert_eq!(found, [key]);
+        }
+    }
 }
