@@ -63,3 +63,18 @@ export const hostileEvent = (tenant_id = "acme") => ({
   changes: [{ field: SCRIPT, before: SCRIPT, after: { html: SCRIPT } }, { field: "‮gnirts‬", before: null, after: [LINK] }],
   idempotency_key: `${SCRIPT}${Math.random()}`,
 });
+
+/** An event whose texts are as long as the API takes them, up to `length`, without a space. */
+export function longEvent(length) {
+  const text = (max) => "W".repeat(Math.min(length, max));
+  const party = { id: text(256), type: text(64), name: text(512) };
+  return {
+    action: `user.${text(100).toLowerCase()}`, category: "security", tenant_id: "W".repeat(60), outcome: "denied",
+    actor: { ...party, type: "user", email: text(254), on_behalf_of: { ...party, type: "user" } },
+    target: party, targets: [party, { ...party, id: `T${text(255)}` }],
+    context: { ip_address: "2001:db8:1111:2222:3333:4444:5555:6666", user_agent: text(512), location: text(256), session_id: text(256) },
+    metadata: { [text(100)]: text(512), list: [text(512)] },
+    changes: [{ field: text(128), before: text(512), after: { [text(100)]: text(512) } }],
+    idempotency_key: text(64),
+  };
+}

@@ -202,7 +202,7 @@ test("React shows it, sets its properties and hears its events", async () => {
   const page = await open();
   const line = page.locator(".line").first();
   await line.waitFor();
-  const categories = async () => new Set(await page.locator(".line .dot").evaluateAll((dots) => dots.map((dot) => dot.getAttribute("aria-label"))));
+  const categories = async () => new Set(await page.locator(".line .category").allTextContents());
   assert.deepEqual(await categories(), new Set(["Verwaltung"]));
   await page.getByRole("button", { name: "Show admin" }).click();
   await eventually(async () => assert.deepEqual(await categories(), new Set(["Anmeldung"])));

@@ -73,10 +73,16 @@ export async function viewerToken(server, tenant_id, options = {}) {
   return (await request(server, "POST", "/viewer-tokens", { body: { tenant_id, ...options } })).token;
 }
 
+/** For the browser this host is the server, and no secure context: pages on 127.0.0.1 may do what others may only on HTTPS. */
+const PLAIN_HOST = "audit.test";
+export const onPlainHttp = (server) => ({ ...server, url: server.url.replace("127.0.0.1", PLAIN_HOST) });
+
 let browser;
 export async function startBrowser() {
   const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync"];
+    "--disable-component-update", "--disable-sync", `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`];
+  // A page that the test serves has no address of its own, and may not ask this machine.
+  if (process.env.AUDIT_WEB_FROM_DISK) args.push("--disable-features=BlockInsecurePrivateNetworkRequests,LocalNetworkAccessChecks");
   browser = await chromium.launch({ executablePath: process.env.AUDIT_TEST_CHROMIUM ?? "/usr/bin/chromium", headless: true, args });
 }
 export const stopBrowser = () => browser?.close();
@@ -95,8 +101,9 @@ export async function openPage(server, options = {}) {
   const faults = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.stack ?? error}`));
   page.on("console", (message) => {
-    // The console has a line for each response that is no success; the tests cause those on purpose.
-    if (message.type() === "error" && !/Failed to load resource/.test(message.text())) faults.push(`console: ${message.text()}`);
+    // The console has a line for each response that is no success, which the tests cause on purpose, and for a header that needs HTTPS.
+    const isExpected = /Failed to load resource|Cross-Origin-Opener-Policy header has been ignored/.test(message.text());
+    if (message.type() === "error" && !isExpected) faults.push(`console: ${message.text()}`);
   });
   page.on("dialog", (dialog) => {
     faults.push(`dialog: ${dialog.message()}`);
@@ -120,7 +127,7 @@ async function serveFromDisk(page, server) {
     const { pathname } = new URL(route.request().url());
     const name = names[pathname] ?? (pathname.startsWith("/assets/") ? pathname.slice(8) : undefined);
     if (!name) return route.fallback();
-    const { headers } = await fetch(`${server.url}${names[pathname] ? pathname : "/portal"}`);
+    const { headers } = await fetch(`${server.url.replace(PLAIN_HOST, "127.0.0.1")}${names[pathname] ? pathname : "/portal"}`);
     const type = { html: "text/html; charset=utf-8", js: "text/javascript", css: "text/css", svg: "image/svg+xml" }[name.split(".").pop()];
     const policy = { "content-type": type };
     for (const header of ["content-security-policy", "referrer-policy"]) policy[header] = headers.get(header);
@@ -170,9 +177,10 @@ export async function eventually(check, seconds = 120) {
   }
 }
 
-/** A picture for the documentation, if they are wanted. */
-export async function picture(page, name) {
-  if (!process.env.AUDIT_WEB_PICTURES) return;
+/** A picture for the documentation, or one to look at (`kind` is `windows`), if they are wanted. */
+export async function picture(page, name, kind = "documentation") {
+  const directory = { documentation: process.env.AUDIT_WEB_PICTURES, windows: process.env.AUDIT_WEB_WINDOWS }[kind];
+  if (!directory) return;
   await page.mouse.move(0, 0);
-  writeFileSync(join(process.env.AUDIT_WEB_PICTURES, `${name}.png`), smaller(await page.screenshot({ scale: "css" })));
+  writeFileSync(join(directory, `${name}.png`), smaller(await page.screenshot({ scale: "css" })));
 }

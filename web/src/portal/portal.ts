@@ -46,7 +46,7 @@ class Portal extends LitElement {
     theme,
     scheme,
     css`
-      :host { display: flex; flex-direction: column; height: 100vh; height: 100dvh; background: var(--bg); }
+      :host { display: flex; flex-direction: column; min-height: 100vh; min-height: 100dvh; background: var(--bg); }
       header { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 12px; padding: 8px 12px; border-bottom: 1px solid var(--border); }
       h1 { margin: 0; min-width: 0; font-size: 1.15em; font-weight: 600; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; unicode-bidi: isolate; }
       img { max-height: 28px; max-width: 140px; flex: none; }
@@ -54,7 +54,9 @@ class Portal extends LitElement {
       select { border-color: transparent; background: transparent; }
       select:hover { border-color: var(--control); }
       @media (max-width: 480px) { header { gap: 2px 12px; padding: 4px 8px; } h1 { flex: 1; } .tenant { order: 1; flex-basis: 100%; } .tenant:empty { display: none; } img { max-width: 72px; } select { width: 92px; padding: 3px 0; } }
-      audit-log-viewer { flex: 1; --audit-height: auto; min-height: 0; }
+      @media (max-height: 500px) { header { padding-block: 2px; } }
+      @media print { :host { min-height: 0; } select { display: none; } }
+      audit-log-viewer { flex: 1 0 auto; --audit-height: auto; }
     `,
   ];
 

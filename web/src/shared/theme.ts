@@ -66,6 +66,11 @@ export const theme = css`
   .dot { display: inline-block; width: 8px; height: 8px; border-radius: 50%; background: var(--system); flex: none; }
   .dot.auth { background: var(--auth); } .dot.access { background: var(--access); } .dot.mutation { background: var(--mutation); }
   .dot.admin { background: var(--admin); } .dot.security { background: var(--security); }
+  .dot { forced-color-adjust: none; print-color-adjust: exact; }
+  @media (forced-colors: active) {
+    button[aria-pressed="true"] { background: Highlight; color: HighlightText; border-color: Highlight; forced-color-adjust: none; }
+    .notice { border: 1px solid; }
+  }
   .notice { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; padding: 8px 12px; border-radius: var(--radius);
     background: var(--warn-bg); color: var(--warn); }
   .notice.bad { background: var(--bad-bg); color: var(--bad); }
@@ -85,4 +90,5 @@ export const scheme = css`
   :host { color-scheme: light dark; }
   :host([theme="light"]) { color-scheme: light; }
   :host([theme="dark"]) { color-scheme: dark; }
+  @media print { :host, :host([theme]) { color-scheme: light; } }
 `;

@@ -1,5 +1,6 @@
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import type { Api } from "../shared/api.js";
+import { copyText } from "../shared/copy.js";
 import { formatJson, inlineJson } from "../shared/exact-json.js";
 import { theme } from "../shared/theme.js";
 import type { AuditEvent, Change, Json, Party } from "../shared/types.js";
@@ -27,27 +28,35 @@ export class EventDetails extends LitElement {
   static override styles = [
     theme,
     css`
-      :host { display: flex; flex-direction: column; min-height: 0; background: var(--bg); }
+      :host { display: flex; flex-direction: column; min-width: 0; min-height: 0; background: var(--bg); overflow-wrap: anywhere; }
       header { display: flex; gap: 8px; align-items: flex-start; padding: 12px 16px; border-bottom: 1px solid var(--border); }
       header > div:first-child { flex: 1; min-width: 0; }
-      h3 { margin: 0; font-size: 1.12em; overflow-wrap: anywhere; }
+      h3 { margin: 0; font-size: 1.12em; }
+      /* Names have up to 512 characters. All of them are below. */
+      header > div:first-child > * { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
       .buttons { display: flex; gap: 4px; }
       .body { flex: 1; overflow: auto; padding: 4px 16px 20px; min-height: 0; }
       section { margin-top: 16px; }
       h4 { margin: 0 0 6px; font-size: 0.86em; font-weight: 600; color: var(--muted); }
-      dl { display: grid; grid-template-columns: minmax(92px, auto) 1fr; gap: 3px 12px; margin: 0; }
-      dt { color: var(--muted); }
-      dd { margin: 0; min-width: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+      dl { display: grid; grid-template-columns: fit-content(45%) minmax(0, 1fr); gap: 3px 12px; margin: 0; }
+      dt { color: var(--muted); min-width: 92px; }
+      dd { margin: 0; min-width: 0; white-space: pre-wrap; }
       button.value { min-height: 0; padding: 0 3px; margin-inline-start: -3px; border: 0; background: none; text-align: start;
-        white-space: pre-wrap; overflow-wrap: anywhere; text-decoration: underline dotted; text-underline-offset: 3px; display: inline; }
+        white-space: pre-wrap; text-decoration: underline dotted; text-underline-offset: 3px; display: inline; }
       table { width: 100%; border-collapse: collapse; table-layout: fixed; }
-      th, td { padding: 5px 8px; text-align: start; vertical-align: top; border: 1px solid var(--border); overflow-wrap: anywhere; }
+      th, td { padding: 5px 8px; text-align: start; vertical-align: top; border: 1px solid var(--border); }
       th { font-weight: 600; background: var(--surface); }
       td { white-space: pre-wrap; }
       td.before { background: var(--bad-bg); } td.after { background: var(--good-bg); }
       pre { margin: 8px 0 0; padding: 10px; overflow: auto; background: var(--surface); border: 1px solid var(--border);
-        border-radius: var(--radius); white-space: pre-wrap; overflow-wrap: anywhere; max-height: 60vh; }
+        border-radius: var(--radius); white-space: pre-wrap; max-height: 60vh; }
       .notice { margin-top: 12px; }
+      @media print {
+        .buttons, section:has(> button) > button { display: none; }
+        .body { overflow: visible; }
+        header > div:first-child > * { -webkit-line-clamp: none; }
+        pre { max-height: none; }
+      }
     `,
   ];
 
@@ -168,8 +177,7 @@ export class EventDetails extends LitElement {
   }
 
   private async copy(text: string): Promise<void> {
-    await navigator.clipboard.writeText(text).catch(() => undefined);
-    this.copied = this.formats.messages.copied;
+    this.copied = (await copyText(text)) ? this.formats.messages.copied : "";
   }
 }
 

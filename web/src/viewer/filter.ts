@@ -22,6 +22,8 @@ export interface View {
   filter: Filter;
   /** The id of the open event. */
   event?: string | undefined;
+  /** Whether times and bars are in UTC, instead of the zone of the reader. */
+  isUtc?: boolean;
 }
 
 /** The filter without empty values. */
@@ -52,11 +54,19 @@ export function toFeedParameters(filter: Filter): Parameters {
   return rest;
 }
 
-/** The fragment of a link to a view, without `#`. It has filters and the open event and nothing else. */
+/** The fragment of a link to a view, without `#`. It has nothing but the view. */
 export function toFragment(view: View): string {
   const query = new URLSearchParams(cleaned(view.filter) as Record<string, string>);
   if (view.event) query.set("event", view.event);
+  if (view.isUtc) query.set("zone", "utc");
   return query.toString();
+}
+
+/** Whether two views differ only in the words that are searched, or in which event is open. */
+export function isSameStep(one: View, other: View): boolean {
+  const step = (view: View): string =>
+    toFragment({ ...view, filter: { ...view.filter, search: view.filter.search ? "…" : "" }, event: view.event && "…" });
+  return step(one) === step(other);
 }
 
 /** Reads a fragment. Unknown names are ignored. */
@@ -68,7 +78,7 @@ export function fromFragment(fragment: string): View {
     if (value) filter[field] = value;
   }
   const event = query.get("event") ?? "";
-  return { filter: cleaned(filter), event: /^evt_[0-9A-Z]{26}$/.test(event) ? event : undefined };
+  return { filter: cleaned(filter), event: /^evt_[0-9A-Z]{26}$/.test(event) ? event : undefined, isUtc: query.get("zone") === "utc" };
 }
 
 /** The tenant of a viewer token. The claims are not secret; only the server verifies them. */

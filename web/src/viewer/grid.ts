@@ -9,10 +9,16 @@ import { pendingRow, row } from "./row.js";
 
 const ROW_PX = 34;
 const NARROW_ROW_PX = 56;
-const NARROW_PX = 640;
+/** A list that is narrower has two lines for each event. A list with tenants has one column more. */
+const NARROW_PX = 710;
+const NARROW_TENANTS_PX = 810;
+/** In a viewer that is narrower, details are over the page instead of beside the list. */
+const SMALL_PX = 700;
 const HEAD_PX = 30;
 /** Rows rendered above and below those that are visible. */
 const OVERSCAN_ROWS = 12;
+/** A list on paper has at most this many rows. */
+const PRINTED_ROWS_MAX = 2_000;
 /** Older events are read when fewer rows than this are left below. */
 const AHEAD_ROWS = 80;
 
@@ -34,10 +40,13 @@ export class Grid {
   /** The position of the active row. */
   active = 0;
   isNarrow = false;
+  /** Whether there is no room for details beside the list. */
+  isSmall = false;
+  private isPrinting = false;
   /** New events above what is seen. */
   private arrivedCount = 0;
   private readonly resize = new ResizeObserver(([entry]) => {
-    if (entry) this.isNarrow = entry.contentRect.width < NARROW_PX;
+    if (entry) this.isSmall = entry.contentRect.width < SMALL_PX;
     this.host.requestUpdate();
   });
 
@@ -45,10 +54,24 @@ export class Grid {
 
   connect(): void {
     this.resize.observe(this.host);
+    addEventListener("beforeprint", this.onPrint);
+    addEventListener("afterprint", this.onPrint);
   }
 
   disconnect(): void {
     this.resize.disconnect();
+    removeEventListener("beforeprint", this.onPrint);
+    removeEventListener("afterprint", this.onPrint);
+  }
+
+  private readonly onPrint = ({ type }: Event): void => {
+    this.isPrinting = type === "beforeprint";
+    this.host.requestUpdate();
+  };
+
+  /** The number of rows that are printed. */
+  get printedCount(): number {
+    return Math.min(this.host.events.length, PRINTED_ROWS_MAX);
   }
 
   get element(): HTMLElement | null {
@@ -78,8 +101,23 @@ export class Grid {
     } else this.active = Math.max(0, Math.min(this.active, this.host.events.length - 1));
   }
 
+  /** Rows get the height that the width of the list asks for. The active row stays where it is seen, or else the first one. */
+  private fitWidth(): void {
+    const { element, rowHeight } = this;
+    if (!element?.clientWidth) return;
+    const isNarrow = element.clientWidth < (this.host.hasTenants ? NARROW_TENANTS_PX : NARROW_PX);
+    if (isNarrow === this.isNarrow) return;
+    const { scrollTop, clientHeight } = element;
+    const top = this.active * rowHeight - scrollTop;
+    const kept = top >= 0 && top < clientHeight ? this.active : scrollTop / rowHeight;
+    this.isNarrow = isNarrow;
+    this.host.requestUpdate();
+    void this.host.updateComplete.then(() => (element.scrollTop = scrollTop + kept * (this.rowHeight - rowHeight)));
+  }
+
   /** The positions that are rendered. */
   private window(): [number, number] {
+    if (this.isPrinting) return [0, this.printedCount];
     const { length } = this.host.events;
     const top = this.element?.scrollTop ?? 0;
     const height = this.element?.clientHeight || 800;
@@ -92,6 +130,7 @@ export class Grid {
     const { events, renderRoot } = this.host;
     const { pages } = events;
     if (!pages) return;
+    this.fitWidth();
     const [from, to] = this.window();
     renderRoot.querySelector<HTMLElement>(".before-rows")?.style.setProperty("height", `${from * this.rowHeight}px`);
     renderRoot.querySelector<HTMLElement>(".after-rows")?.style.setProperty("height", `${(pages.length - to) * this.rowHeight}px`);
@@ -116,8 +155,8 @@ export class Grid {
     const positions = Array.from({ length: to - from }, (_, index) => from + index);
     // A row keeps its element while it is rendered: a click that scrolls must not land on another event.
     const rows = repeat(positions, (position) => position, (position) => this.line(position, pages.at(position)));
-    const columns = [t.time, t.action, t.actor, t.target, ...(hasTenants ? [t.tenant] : [])];
-    return html`<div class="list">
+    const columns = [t.time, t.action, t.category, t.actor, t.target, ...(hasTenants ? [t.tenant] : [])];
+    return html`<div class="list ${this.isNarrow ? "narrow" : ""}">
       ${this.arrivedCount > 0
         ? html`<div class="arrived"><button class="primary" @click=${() => this.scrollToTop()}>
             ↑ ${t.newEvents(formats.number(this.arrivedCount), this.arrivedCount === 1)}
@@ -125,7 +164,7 @@ export class Grid {
         : nothing}
       <div
         class="grid" part="list" role="grid" tabindex="0" aria-label=${t.events} aria-colcount=${columns.length}
-        aria-rowcount=${pages.isComplete ? pages.length + 1 : -1}
+        aria-rowcount=${pages.isComplete ? pages.length + 1 : -1} aria-busy=${events.isLoading}
         aria-activedescendant=${this.active >= from && this.active < to ? `row-${this.active}` : nothing}
         @scroll=${() => this.onScroll()} @keydown=${(event: KeyboardEvent) => this.onKey(event)}
       >
@@ -194,6 +233,6 @@ export class Grid {
     if (top < element.scrollTop) element.scrollTop = top;
     else if (end > element.scrollTop + element.clientHeight) element.scrollTop = end - element.clientHeight;
     this.host.requestUpdate();
-    if (this.host.openedId && !this.isNarrow) this.host.open(this.active);
+    if (this.host.openedId && !this.isSmall) this.host.open(this.active);
   }
 }

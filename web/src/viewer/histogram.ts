@@ -19,6 +19,7 @@ export class Histogram extends LitElement {
     summary: { attribute: false },
     formats: { attribute: false },
     isZoomed: { attribute: false },
+    asOf: { attribute: false },
     active: { state: true },
     anchor: { state: true },
     width: { state: true },
@@ -26,6 +27,8 @@ export class Histogram extends LitElement {
   declare summary: Summary | undefined;
   declare formats: Formats;
   declare isZoomed: boolean;
+  /** When the summary was read, in words, if it may be out of date. */
+  declare asOf: string | undefined;
   /** The index of the period that the keyboard or the mouse is on. */
   declare private active: number;
   /** The other end of the selection. */
@@ -43,16 +46,20 @@ export class Histogram extends LitElement {
       :host { display: block; }
       .chart { position: relative; touch-action: pan-y; cursor: crosshair; border-radius: var(--radius); }
       .chart:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-      svg { display: block; width: 100%; height: ${HEIGHT}px; }
+      svg { display: block; width: 100%; height: ${HEIGHT}px; print-color-adjust: exact; }
+      @media (max-height: 500px) { svg { height: ${HEIGHT / 2}px; } .legend { display: none; } }
+      .old svg { opacity: 0.5; }
       .auth { fill: var(--auth); } .access { fill: var(--access); } .mutation { fill: var(--mutation); }
       .admin { fill: var(--admin); } .security { fill: var(--security); } .system, .all { fill: var(--system); }
       .all { fill: var(--accent); }
       .selection { fill: var(--accent); opacity: 0.16; }
       .base { stroke: var(--border); }
-      .caption { display: flex; justify-content: space-between; gap: 12px; color: var(--muted); font-size: 0.86em; min-height: 20px; }
+      .caption { display: flex; gap: 2px 12px; color: var(--muted); font-size: 0.86em; min-height: 20px; }
       .caption b { color: var(--text); font-weight: 600; }
       .legend { display: flex; flex-wrap: wrap; gap: 2px 12px; }
       .legend span { display: inline-flex; align-items: center; gap: 5px; }
+      .caption b.old { color: var(--warn); }
+      .period { margin-inline-start: auto; text-align: end; }
       .zoom { min-height: 20px; padding: 0 6px; }
       :host([narrow]) .legend { display: none; }
     `,
@@ -120,7 +127,7 @@ export class Histogram extends LitElement {
     const selected = this.active >= 0 && (this.isDragging || this.matches(":focus-within") || this.anchor !== undefined);
     return html`
       <div
-        class="chart"
+        class="chart ${this.asOf ? "old" : ""}"
         part="histogram"
         role="slider"
         tabindex="0"
@@ -131,10 +138,11 @@ export class Histogram extends LitElement {
         aria-valuetext=${this.active >= 0 ? this.selectionLabel() : messages.histogramHelp}
         title=${messages.histogramHelp}
         @keydown=${this.onKey}
-        @focus=${() => this.moveTo(this.active < 0 ? count - 1 : this.active, false)}
+        @focus=${() => !this.isDragging && this.moveTo(this.active < 0 ? count - 1 : this.active, false)}
         @pointerdown=${this.onDown}
         @pointermove=${this.onMove}
         @pointerup=${this.onUp}
+        @pointercancel=${() => this.endDrag()}
         @pointerleave=${() => !this.isDragging && !this.matches(":focus-within") && (this.active = -1)}
         @dblclick=${() => this.zoomOut()}
       >
@@ -147,9 +155,9 @@ export class Histogram extends LitElement {
         </svg>
       </div>
       <div class="caption">
-        ${this.active >= 0 ? html`<b aria-live="off">${this.selectionLabel()}</b>` : this.legend()}
-        <span>
-          ${this.caption()}
+        ${this.active >= 0 ? html`<b aria-live="off">${this.selectionLabel()}</b>` : nothing} ${this.legend()}
+        <span class="period">
+          ${this.asOf ? html`<b class="old">${this.asOf}</b> · ` : nothing}${this.caption()}
           ${this.isZoomed ? html`<button class="plain zoom" @click=${() => this.zoomOut()}>${messages.zoomOut}</button>` : nothing}
         </span>
       </div>
@@ -159,7 +167,13 @@ export class Histogram extends LitElement {
   private legend(): TemplateResult {
     const present = CATEGORIES.filter((name) => this.bars.some((bar) => bar.categories?.[name]));
     const names = this.formats.messages.categories;
-    return html`<span class="legend">${present.map((name) => html`<span><span class="dot ${name}"></span>${names[name] ?? name}</span>`)}</span>`;
+    const [from, to] = this.selection();
+    const selected = this.active < 0 ? [] : this.bars.slice(from, to + 1);
+    const count = (name: string): string => {
+      const sum = selected.reduce((total, bar) => total + (bar.categories?.[name] ?? 0), 0);
+      return sum > 0 ? ` ${this.formats.number(sum)}` : "";
+    };
+    return html`<span class="legend">${present.map((name) => html`<span><span class="dot ${name}"></span>${names[name] ?? name}${count(name)}</span>`)}</span>`;
   }
 
   private caption(): string | typeof nothing {
@@ -224,6 +238,12 @@ export class Histogram extends LitElement {
 
   private onMove(event: PointerEvent): void {
     if (this.bars.length > 0) this.active = this.indexAt(event);
+  }
+
+  /** The browser scrolls with this touch instead. */
+  private endDrag(): void {
+    this.isDragging = false;
+    this.anchor = undefined;
   }
 
   private onUp(event: PointerEvent): void {

@@ -33,9 +33,14 @@ export interface LiveEventsHost extends ReactiveControllerHost, EventTarget {
   eventsArrived(positions: readonly number[]): Promise<void>;
 }
 
-/** The events of the present filter: read page by page, followed live, and continued with fresh tokens. */
+/**
+ * The events of the present filter: read page by page, followed live, and continued with fresh tokens. Events that were read before
+ * stay until those of the present filter have been read.
+ */
 export class LiveEvents {
   pages: EventPages | undefined;
+  /** The pages of the present filter, before their first one was read. */
+  private next: EventPages | undefined;
   summary: Summary | undefined;
   failure: Failure | undefined;
   isLoading = false;
@@ -43,6 +48,11 @@ export class LiveEvents {
   /** Whether the feed is open. */
   isConnected = false;
   isOffline = false;
+  /** Whether the summary is not that of the present filter, because it could not be read. */
+  private isSummaryOld = false;
+  /** When events were read last, and when they were counted, in milliseconds since 1970. */
+  private readAt = 0;
+  private countedAt = 0;
   /** Whether a fresh token is on its way. */
   isWaiting = false;
   readonly freshIds = new Set<string>();
@@ -77,30 +87,61 @@ export class LiveEvents {
     this.following.abort();
   }
 
+  /** Forgets everything: the events that follow are those of another reader. */
+  forget(): void {
+    this.stop();
+    this.next = undefined;
+    this.isSummaryOld = false;
+    this.set({ pages: undefined, summary: undefined, isOffline: false });
+    this.host.eventsStarted();
+  }
+
   /** Reads everything again, from the newest event. */
   start(): void {
     this.stop();
     this.loading = new AbortController();
-    this.set({ isWaiting: false, failure: undefined, isOffline: false, pages: undefined, isLoading: false });
-    this.host.eventsStarted();
-    if (!this.host.token) return;
-    void this.load(new EventPages(this.host.api, this.host.filter, this.signal), this.signal);
+    this.set({ isWaiting: false, failure: undefined, isConnected: false, isLoading: false });
+    if (this.host.token) void this.load(new EventPages(this.host.api, this.host.filter, this.signal), this.signal);
   }
 
   private async load(pages: EventPages, signal: AbortSignal): Promise<void> {
-    this.set({ isLoading: true, pages });
+    this.next = pages;
+    this.set({ isLoading: true });
     void this.readSummary(signal);
     try {
       await pages.more();
     } catch (error) {
       if (isAbort(error)) return;
       this.fail(asFailure(error));
+      // The feed tells when the server is there again.
+      if (this.isOffline) this.followLive();
+      return;
     } finally {
       if (!signal.aborted) this.set({ isLoading: false });
     }
     if (signal.aborted) return;
+    this.next = undefined;
+    this.readAt = Date.now();
+    this.set({ pages, isOffline: false });
+    this.host.eventsStarted();
     this.host.eventsLoaded(pages.length);
-    if (!this.failure) this.followLive();
+    this.followLive();
+  }
+
+  /** When what is shown was read, in milliseconds since 1970, if it may be out of date. */
+  get oldSince(): number | undefined {
+    if (!this.isOffline && !this.failure && !this.isSummaryOld) return undefined;
+    return this.summary ? this.countedAt : this.readAt;
+  }
+
+  /** Whether new events appear. */
+  get isLive(): boolean {
+    return !this.host.paused && !this.failure && !this.isOffline;
+  }
+
+  /** The server does not respond. */
+  lost(): void {
+    if (this.length > 0) this.set({ isOffline: true, isConnected: false });
   }
 
   /** Whether the present token shows the same events as the one before it, so that the list and its cursors stay valid. */
@@ -112,6 +153,7 @@ export class LiveEvents {
 
   /** Goes on with a fresh token: the list and its place stay. */
   resume(): void {
+    if (this.next) return this.start();
     this.set({ isWaiting: false, failure: undefined });
     this.pages?.continueWith(this.host.api);
     this.followLive();
@@ -126,10 +168,15 @@ export class LiveEvents {
     this.summaryReadAt = Date.now();
     try {
       const summary = await readSummary(this.host.api, toParameters(this.host.filter), this.host.formats.zone, signal);
+      this.countedAt = Date.now();
+      this.isSummaryOld = false;
       this.set({ summary });
     } catch (error) {
+      if (isAbort(error)) return;
       // A server without counts, or a tier without them: the list works alone.
-      if (!isAbort(error) && ["not_found", "forbidden"].includes(asFailure(error).kind)) this.set({ summary: undefined });
+      if (["not_found", "forbidden"].includes(asFailure(error).kind)) this.set({ summary: undefined });
+      this.isSummaryOld = this.summary !== undefined;
+      this.host.requestUpdate();
     }
   }
 
@@ -142,11 +189,14 @@ export class LiveEvents {
     const listener = {
       arrived: () => this.onArrival(),
       connected: (isConnected: boolean) => {
+        if (isConnected && this.next) return this.start();
         // What was stored after the list was read and before the feed began.
-        if (isConnected && isFirst) this.onArrival();
+        if (isConnected && (isFirst || this.isOffline)) this.onArrival();
+        if (isConnected && this.isOffline) this.summaryReadAt = 0;
         isFirst &&= !isConnected;
         this.set(isConnected ? { isConnected, isOffline: false } : { isConnected });
       },
+      lost: () => this.lost(),
       ended: (failure: Failure) => {
         if (failure.kind === "expired") this.fail(failure);
         // A tier without the feed: the list works alone.
@@ -170,6 +220,9 @@ export class LiveEvents {
       const positions = await pages.refresh();
       if (signal.aborted) return;
       if (!positions) return this.start();
+      this.readAt = Date.now();
+      // The server responds again.
+      this.failure = undefined;
       for (const position of positions) {
         const event = pages.at(position);
         if (event) this.freshIds.add(event.id);
@@ -207,12 +260,12 @@ export class LiveEvents {
   /** Shows a failure, and asks the page for a fresh token if the present one has ended. */
   private fail(failure: Failure): void {
     if (failure.kind === "offline" && this.length > 0) {
-      this.set({ isOffline: true });
+      this.lost();
       return;
     }
     // The request was made with the token before. Reading goes on with the present one.
     if (failure.kind === "expired" && !failure.refuses(this.host.token)) return;
-    this.set({ failure });
+    this.set({ failure, isOffline: false });
     if (failure.kind !== "expired") return;
     this.following.abort();
     this.set({ isConnected: false });

@@ -16,6 +16,8 @@ export interface FeedListener {
   arrived(): void;
   /** Whether the stream is open. */
   connected(isConnected: boolean): void;
+  /** The server does not respond. Another attempt follows. */
+  lost(): void;
   /** The server refuses to continue. */
   ended(failure: Failure): void;
 }
@@ -44,6 +46,7 @@ export async function follow(api: Api, filter: Filter, listener: FeedListener, s
         listener.ended(failure);
         return;
       }
+      if (failure.kind === "offline") listener.lost();
     }
     listener.connected(false);
     // The jitter keeps pages from returning all at once.

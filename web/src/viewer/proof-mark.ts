@@ -24,7 +24,7 @@ export class ProofMark extends LitElement {
   static override styles = [
     theme,
     css`
-      :host { display: block; }
+      :host { display: block; overflow-wrap: anywhere; }
       .mark { border-inline-start: 4px solid var(--border); padding: 8px 12px; border-radius: var(--radius); background: var(--surface); }
       .mark.verified { border-color: var(--good); background: var(--good-bg); }
       .mark.consistent { border-color: var(--accent); background: var(--selected); }
@@ -38,11 +38,11 @@ export class ProofMark extends LitElement {
       li::before { position: absolute; inset-inline-start: 2px; }
       li.ok::before { content: "✓"; color: var(--good); } li.failed::before { content: "✗"; color: var(--bad); font-weight: 700; }
       li.skipped::before { content: "–"; }
-      .detail { display: block; overflow-wrap: anywhere; }
+      .detail { display: block; }
       details { margin-top: 4px; } summary { cursor: pointer; }
       ul:not(.steps) li { padding-inline-start: 12px; } ul:not(.steps) li::before { content: "·"; }
       dl { display: grid; grid-template-columns: auto 1fr; gap: 2px 10px; margin: 8px 0 0; }
-      dd { margin: 0; overflow-wrap: anywhere; }
+      dd { margin: 0; }
     `,
   ];
 

@@ -24,11 +24,12 @@ export function row(event: AuditEvent, state: RowState, formats: Formats, checks
   const { position, isActive, isOpen, isFresh, isRelative, hasTenant, open } = state;
   const names = [isActive && "active", isOpen && "open", isFresh && "fresh", checks.isTampered(event) && "tampered"];
   const time = isRelative ? formats.relative(event.occurred_at, Date.now()) : formats.absolute(event.occurred_at);
-  const category = event.category ?? "system";
-  const categoryName = formats.messages.categories[category] ?? category;
+  const { category } = event;
+  const categoryName = category ? (formats.messages.categories[category] ?? category) : "–";
   return html`<div class="line ${names.filter(Boolean).join(" ")}" role="row" part="row" id="row-${position}" aria-rowindex=${position + 2} aria-selected=${isOpen} @click=${open}>
     <div role="gridcell" class="when"><time datetime=${event.occurred_at} title=${formats.full(event.occurred_at)}>${time}</time></div>
-    <div role="gridcell" class="action"><span class="dot ${category}" role="img" aria-label=${categoryName} title=${categoryName}></span><span>${event.action ?? "–"}</span>${checks.mark(event, formats)}</div>
+    <div role="gridcell" class="action">${category ? html`<span class="dot ${category}"></span>` : nothing}<span>${event.action ?? "–"}</span>${checks.mark(event, formats)}</div>
+    <div role="gridcell" class="category secondary">${categoryName}</div>
     <div role="gridcell" class="who" title=${visible(event.actor?.id ?? "")}>${visible(event.actor?.name ?? event.actor?.id ?? "–")}</div>
     <div role="gridcell" class="what secondary" title=${visible(event.target?.id ?? "")}>${visible(event.target?.name ?? event.target?.id ?? "–")}</div>
     ${hasTenant ? html`<div role="gridcell" class="tenant secondary">${visible(event.tenant_id)}</div>` : nothing}

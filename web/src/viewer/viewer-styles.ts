@@ -2,21 +2,22 @@ import { css } from "lit";
 
 export const viewerStyles = css`
   :host {
-    display: flex; flex-direction: column; height: var(--audit-height, 640px); min-height: 320px; background: var(--bg); overflow: hidden;
-    container-type: inline-size;
+    display: flex; flex-direction: column; height: var(--audit-height, 640px); min-height: 320px; background: var(--bg); overflow: hidden auto;
   }
-  .root { display: flex; flex-direction: column; flex: 1; min-height: 0; position: relative; }
+  .root { display: flex; flex-direction: column; flex: 1; position: relative; }
   .top { padding: 10px 12px 8px; border-bottom: 1px solid var(--border); }
   .tools { display: flex; flex-wrap: wrap; gap: 6px; margin-inline-start: auto; }
   .chart { padding: 8px 12px 2px; border-bottom: 1px solid var(--border); }
-  .messages > * { margin: 8px 12px 0; }
-  .main { display: flex; flex: 1; min-height: 0; position: relative; }
+  .messages > * { margin: 8px 12px; }
+  /* The list never vanishes: where its minimum does not fit, the viewer scrolls, or the page around it. */
+  .main { display: flex; flex: 1 0 auto; min-height: 200px; contain: size; position: relative; }
+  @media (max-height: 500px) { .main { min-height: min(300px, 100dvh - 40px); } }
   .list { display: flex; flex-direction: column; flex: 1; min-width: 0; min-height: 0; position: relative; }
   .grid { flex: 1; overflow-y: auto; overflow-x: hidden; overflow-anchor: none; min-height: 0; }
   .grid:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
-  .head, .line { display: grid; grid-template-columns: 172px minmax(150px, 1.3fr) minmax(120px, 1fr) minmax(120px, 1fr); gap: 12px;
+  .head, .line { display: grid; grid-template-columns: 172px minmax(150px, 1.3fr) 110px minmax(100px, 1fr) minmax(100px, 1fr); gap: 12px;
     align-items: center; padding: 0 12px; }
-  .tenants :is(.head, .line) { grid-template-columns: 172px minmax(150px, 1.3fr) minmax(110px, 1fr) minmax(110px, 1fr) minmax(90px, 0.7fr); }
+  .tenants :is(.head, .line) { grid-template-columns: 172px minmax(150px, 1.3fr) 110px minmax(100px, 1fr) minmax(100px, 1fr) minmax(90px, 0.7fr); }
   .head { height: 30px; color: var(--muted); font-size: 0.88em; font-weight: 600; background: var(--surface);
     border-bottom: 1px solid var(--border); }
   .columns { position: sticky; top: 0; z-index: 1; }
@@ -30,7 +31,7 @@ export const viewerStyles = css`
   .line.tampered { background: var(--bad-bg); }
   .line .mark { flex: none; font-weight: 700; color: var(--muted); } .line .mark.verified { color: var(--good); }
   .line .mark.consistent { color: var(--accent); } .line .mark.failed { color: var(--bad); }
-  .line .action span:nth-child(2) { overflow: hidden; text-overflow: ellipsis; }
+  .line .action span:not(.dot, .mark) { overflow: hidden; text-overflow: ellipsis; }
   .line time, .line .secondary { color: var(--muted); font-variant-numeric: tabular-nums; }
   .line .type { color: var(--muted); font-size: 0.9em; }
   @media (prefers-reduced-motion: no-preference) { .line.fresh { animation: arrive 2.4s ease-out; } }
@@ -38,24 +39,57 @@ export const viewerStyles = css`
   .pending { background: linear-gradient(90deg, var(--surface) 30%, transparent); border-radius: 3px; height: 12px; }
   .end { padding: 10px 12px; color: var(--muted); text-align: center; }
   .state { display: flex; flex-direction: column; gap: 8px; align-items: center; justify-content: center; flex: 1; padding: 32px 16px; text-align: center; }
+  .state { justify-content: safe center; overflow-y: auto; }
   .state h3 { margin: 0; font-size: 1.15em; } .state p { margin: 0; color: var(--muted); max-width: 46ch; }
   .arrived { position: absolute; inset-block-start: 38px; inset-inline: 0; display: flex; justify-content: center; z-index: 2; pointer-events: none; }
   .arrived button { pointer-events: auto; box-shadow: 0 2px 8px rgb(0 0 0 / 0.2); border-radius: 15px; }
-  audit-log-event { flex: 0 0 min(46%, 560px); border-inline-start: 1px solid var(--border); }
+  dialog { flex: 0 0 min(46%, 560px); min-width: 0; position: static; width: auto; height: auto; max-width: none; max-height: none; margin: 0; padding: 0;
+    border: 0; border-inline-start: 1px solid var(--border); background: var(--bg); color: inherit; }
+  dialog[open] { display: flex; outline: none; }
+  dialog:modal { position: fixed; inset: 0 0 0 auto; width: min(100%, 700px); height: 100%; border: 0; overscroll-behavior: contain; }
+  [dir="rtl"] dialog:modal { inset: 0 auto 0 0; }
+  audit-log-event { flex: 1; }
   footer { display: flex; flex-wrap: wrap; gap: 4px 14px; align-items: center; padding: 5px 12px; border-top: 1px solid var(--border);
     background: var(--surface); color: var(--muted); font-size: 0.9em; min-height: 32px; }
   footer .tools button { min-height: 26px; padding: 1px 8px; }
   .live::before { content: ""; width: 8px; height: 8px; border-radius: 50%; background: var(--muted); }
-  .live[aria-pressed="true"]::before { background: var(--good); }
+  .live.on::before { background: var(--good); }
+  .old { color: var(--warn); font-weight: 600; }
+  @media not print { .on-paper { display: none; } }
+  .toast { position: absolute; inset-block-end: 12px; inset-inline: 0; margin: auto; width: fit-content; z-index: 3; padding: 8px 16px;
+    border-radius: var(--radius); border: 1px solid transparent; background: var(--text); color: var(--bg); box-shadow: 0 4px 14px rgb(0 0 0 / 0.3); }
+  .messages input { flex: 1 1 200px; color: var(--text); }
+  @media (prefers-reduced-motion: no-preference) { .grid[aria-busy="true"] { opacity: 0.6; transition: opacity 0.2s 0.3s; } }
   .menu { position: relative; }
   .menu > div { position: absolute; inset-block-start: 34px; inset-inline-end: 0; z-index: 3; display: flex; flex-direction: column; padding: 4px;
     background: var(--raised); border: 1px solid var(--border); border-radius: var(--radius); box-shadow: 0 6px 20px rgb(0 0 0 / 0.18); }
   .menu > div button { border: 0; justify-content: flex-start; }
   .narrow .head { display: none; }
-  .narrow .line { grid-template-columns: 1fr auto; grid-template-rows: 22px 20px; gap: 0 10px; height: 56px; align-content: center; }
-  .narrow .line .action { grid-area: 1 / 1; } .narrow .line .when { grid-area: 1 / 2; }
-  .narrow .line .who { grid-area: 2 / 1; } .narrow .line .what { grid-area: 2 / 2; max-width: 44cqi; } .narrow .line .tenant { display: none; }
-  .narrow audit-log-event { position: absolute; inset: 0; z-index: 4; border: 0; }
-  .narrow .tools { margin-inline-start: 0; }
-  .narrow .menu > div { inset-inline: 0 auto; }
+  .narrow .line { grid-template: "action category when" 22px "who what what" 20px / minmax(0, 1fr) auto auto; gap: 0 10px; height: 56px; align-content: center; }
+  .narrow .action { grid-area: action; } .narrow .when { grid-area: when; } .narrow .category { grid-area: category; font-size: 0.9em; }
+  .narrow :is(.when, .category, .what) { text-align: end; }
+  .narrow .who { grid-area: who; } .narrow .what { grid-area: what; max-width: 44cqi; justify-self: end; } .narrow .tenant { display: none; }
+  .list { container-type: inline-size; }
+  @container (min-width: 480px) {
+    .tenants .narrow .line { grid-template-areas: "action category when" "who what tenant"; }
+    .tenants .narrow .tenant { display: block; grid-area: tenant; max-width: 24cqi; text-align: end; }
+    .tenants .narrow .what { max-width: 32cqi; }
+  }
+  .small .tools { margin-inline-start: 0; }
+  .small .menu > div { inset-inline: 0 auto; }
+  @media (max-height: 500px) { .top { padding-block: 6px; } .chart { padding-top: 4px; } footer { padding-block: 2px; } }
+  @media (forced-colors: active) {
+    .line.open { outline: 2px solid Highlight; outline-offset: -2px; }
+    .line.active:not(.open) { outline: 1px dashed; outline-offset: -2px; }
+    .live::before { border: 1px solid; forced-color-adjust: none; } .live.on::before { background: currentColor; }
+  }
+  @media print {
+    :host { height: auto; min-height: 0; overflow: visible; }
+    .main { display: block; contain: none; min-height: 0; }
+    .grid { overflow: visible; }
+    .before-rows, .after-rows, .end, .arrived, .top, .chart, footer .tools, .toast, .list:has(+ dialog) { display: none !important; }
+    .line { break-inside: avoid; } .line.active { box-shadow: none; }
+    dialog { border: 0; }
+    dialog:modal { position: static; width: auto; height: auto; }
+  }
 `;

@@ -2,9 +2,10 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { Api, type Failure, isAbort } from "../shared/api.js";
 import { scheme, theme } from "../shared/theme.js";
 import type { AuditEvent } from "../shared/types.js";
+import { CopyLink } from "./copy-link.js";
 import { Downloads } from "./downloads.js";
 import type { EventDetails } from "./event-details.js";
-import { type Filter, fromFragment, isEmpty, tenantOf, toFragment, type View } from "./filter.js";
+import { type Filter, fromFragment, isEmpty, isSameStep, tenantOf, toFragment, type View } from "./filter.js";
 import { Formats } from "./format.js";
 import { Grid } from "./grid.js";
 import { chooseLanguage } from "./languages/index.js";
@@ -60,7 +61,8 @@ export class AuditLogViewer extends LitElement {
   declare private opened: AuditEvent | undefined;
   declare isAbsolute: boolean;
   declare private isUtc: boolean;
-  declare private announcement: string;
+  /** What a screen reader says. */
+  declare announcement: string;
 
   api: Api = new Api({ baseUrl: "", credential: "" });
   formats = new Formats("en", chooseLanguage(["en"]).messages, false);
@@ -68,6 +70,7 @@ export class AuditLogViewer extends LitElement {
   readonly events = new LiveEvents(this);
   private readonly grid = new Grid(this);
   private readonly downloads = new Downloads(this);
+  private readonly copyLink = new CopyLink(this);
   private clock: ReturnType<typeof setInterval> | undefined;
 
   static override styles = [theme, scheme, viewerStyles];
@@ -91,6 +94,7 @@ export class AuditLogViewer extends LitElement {
     this.clock = setInterval(() => !this.isAbsolute && this.requestUpdate(), CLOCK_MS);
     addEventListener("hashchange", this.onHash);
     addEventListener("online", this.onOnline);
+    addEventListener("offline", this.onOffline);
     if (this.fragment) this.applyView(fromFragment(location.hash));
     if (this.hasUpdated) this.events.start();
   }
@@ -101,17 +105,18 @@ export class AuditLogViewer extends LitElement {
     clearInterval(this.clock);
     removeEventListener("hashchange", this.onHash);
     removeEventListener("online", this.onOnline);
+    removeEventListener("offline", this.onOffline);
     this.events.stop();
     this.downloads.abort();
   }
 
-  /** The link to what is shown: filters and the open event, never the token. */
+  /** The link to what is shown: filters, the open event and UTC, never the token. */
   get link(): string {
     return `${location.href.split("#")[0]}#${toFragment(this.view)}`;
   }
 
   private get view(): View {
-    return { filter: this.filter, event: this.opened?.id ?? this.wanted };
+    return { filter: this.filter, event: this.opened?.id ?? this.wanted, isUtc: this.isUtc };
   }
 
   private readonly onHash = (): void => {
@@ -123,14 +128,22 @@ export class AuditLogViewer extends LitElement {
     if (this.events.isOffline || this.events.failure?.kind === "offline") this.events.start();
   };
 
+  private readonly onOffline = (): void => this.events.lost();
+
   private applyView(view: View): void {
-    this.filter = view.filter;
+    // The same filter is not read again.
+    if (toFragment({ filter: view.filter }) !== toFragment({ filter: this.filter })) this.filter = view.filter;
     this.wanted = view.event;
+    this.isUtc = view.isUtc ?? false;
     this.opened = undefined;
   }
 
+  /** Puts the view into the address bar. Back leads to the view before, not through each letter and each event on the way. */
   private showView(): void {
-    if (this.fragment && this.link !== location.href) history.replaceState(history.state, "", this.link);
+    if (this.fragment && this.link !== location.href) {
+      const isOnTheWay = isSameStep(fromFragment(location.hash), this.view);
+      history[isOnTheWay ? "replaceState" : "pushState"](history.state, "", this.link);
+    }
     this.dispatchEvent(new CustomEvent("audit-view-changed", { detail: { fragment: toFragment(this.view) }, bubbles: true, composed: true }));
   }
 
@@ -151,15 +164,31 @@ export class AuditLogViewer extends LitElement {
     }
     const { events } = this;
     if (changed.has("token") && events.isSameReader(changed.get("token") as string | undefined)) events.resume();
-    else if (isOther || changed.has("filter")) events.start();
+    else if (isOther || changed.has("filter")) {
+      if (isOther) {
+        this.opened = undefined;
+        events.forget();
+      }
+      events.start();
+    }
     else if (changed.has("isUtc")) events.recount();
     if (changed.has("wanted") && this.wanted && events.pages && !events.isLoading) void this.openById(this.wanted);
     if (changed.has("paused") && !isOther && events.pages) events.followLive();
   }
 
   override updated(changed: PropertyValues): void {
-    if (changed.has("filter") || changed.has("opened")) this.showView();
+    if (changed.has("filter") || changed.has("opened") || changed.has("isUtc")) this.showView();
+    this.placeDetails();
     this.grid.layOut();
+  }
+
+  /** Details are beside the list, or over the page: then the browser keeps the focus within them. */
+  private placeDetails(): void {
+    const dialog = this.renderRoot.querySelector("dialog");
+    if (!dialog || (dialog.open && dialog.matches(":modal") === this.grid.isSmall)) return;
+    dialog.close();
+    if (this.grid.isSmall) dialog.showModal();
+    else dialog.open = true;
   }
 
   /** Reads everything again, from the newest event. Properties that were set before take effect first. */
@@ -204,19 +233,20 @@ export class AuditLogViewer extends LitElement {
     const { messages: t } = this.formats;
     const { pages } = this.events;
     return html`
-      <div class="root ${this.grid.isNarrow ? "narrow" : ""} ${this.hasTenants ? "tenants" : ""}" dir=${t.direction} lang=${this.formats.language}>
+      <div class="root ${this.grid.isSmall ? "small" : ""} ${this.hasTenants ? "tenants" : ""}" dir=${t.direction} lang=${this.formats.language}>
         ${this.token ? this.head() : nothing}
         <div class="messages">${this.messages()}</div>
         <div class="main">
           ${pages && pages.length > 0 ? this.grid.template(pages) : this.emptyState()}
           ${this.opened
-            ? html`<audit-log-event
+            ? html`<dialog aria-label=${t.details} @cancel=${this.onCancel} @keydown=${this.onDetailsKey}><audit-log-event
                 part="details" exportparts="proof, details-header"
                 .event=${this.opened} .api=${this.api} .pinnedKey=${this.pinnedKey} .formats=${this.formats}
                 @close=${() => this.close()} @step=${(event: CustomEvent<number>) => this.step(event.detail)}
-                @filter-by=${this.onFilterBy} @audit-proof-checked=${this.onProof} @keydown=${this.onDetailsKey}
-              ></audit-log-event>`
+                @filter-by=${this.onFilterBy} @audit-proof-checked=${this.onProof}
+              ></audit-log-event></dialog>`
             : nothing}
+          ${this.copyLink.toast()}
         </div>
         ${this.token ? this.foot() : nothing}
         <div class="visually-hidden" role="status">${this.announcement}</div>
@@ -226,7 +256,8 @@ export class AuditLogViewer extends LitElement {
 
   private head(): TemplateResult {
     const { messages: t } = this.formats;
-    const { summary, isConnected, failure } = this.events;
+    const { summary, isConnected, isLive } = this.events;
+    const liveText = this.paused || (isLive && isConnected) ? t.live : isLive ? t.liveConnecting : t.liveOff;
     return html`
       <div class="top">
         <audit-log-filters
@@ -234,9 +265,10 @@ export class AuditLogViewer extends LitElement {
           @filter-change=${(event: CustomEvent<Filter>) => (this.filter = event.detail)}
         >
           <div class="tools">
-            <button class="live" aria-pressed=${!this.paused} title=${this.paused ? t.liveStart : t.livePause} @click=${() => (this.paused = !this.paused)}>
-              ${!this.paused && !isConnected && !failure ? t.liveConnecting : t.live}
-            </button>
+            <button
+              class="live ${isLive && isConnected ? "on" : ""}" aria-pressed=${isLive} title=${isLive ? t.livePause : t.liveStart}
+              @click=${() => this.switchLive()}
+            >${liveText}</button>
             ${this.downloads.menu(this.api, this.filter, this.formats)}
           </div>
         </audit-log-filters>
@@ -244,7 +276,7 @@ export class AuditLogViewer extends LitElement {
       ${summary && summary.buckets.length > 0
         ? html`<div class="chart">
             <audit-log-histogram
-              .summary=${summary} .formats=${this.formats} ?narrow=${this.grid.isNarrow}
+              .summary=${summary} .formats=${this.formats} .asOf=${this.asOf} ?narrow=${this.grid.isSmall}
               .isZoomed=${Boolean(this.filter.start_date || this.filter.end_date)}
               @zoom=${(event: CustomEvent<{ start: string; end: string }>) =>
                 (this.filter = { ...this.filter, start_date: event.detail.start, end_date: event.detail.end })}
@@ -253,6 +285,18 @@ export class AuditLogViewer extends LitElement {
           </div>`
         : nothing}
     `;
+  }
+
+  private switchLive(): void {
+    const { isLive } = this.events;
+    if (!isLive && !this.paused) this.events.start();
+    else this.paused = isLive;
+  }
+
+  /** When what is shown was read, in words, if it may be out of date. */
+  private get asOf(): string | undefined {
+    const { oldSince, length } = this.events;
+    return oldSince && length > 0 ? this.formats.messages.asOf(this.formats.absolute(new Date(oldSince).toISOString())) : undefined;
   }
 
   private zoomOut(): void {
@@ -267,7 +311,7 @@ export class AuditLogViewer extends LitElement {
       <button @click=${() => this.events.start()}>${t.retry}</button></div>`;
     return html`${isOffline ? offline : nothing}
       ${failure && length > 0 ? html`<div class="notice bad" role="alert">${this.failureText(failure)}</div>` : nothing}
-      ${this.checks.message(this.formats)} ${this.downloads.message(this.formats)}`;
+      ${this.copyLink.message()} ${this.checks.message(this.formats)} ${this.downloads.message(this.formats)}`;
   }
 
   private emptyState(): TemplateResult {
@@ -290,20 +334,17 @@ export class AuditLogViewer extends LitElement {
     const total = summary?.total;
     const count = total ?? length;
     const text = total === undefined && !pages?.isComplete ? t.loadedCount(this.formats.number(length)) : t.eventCount(this.formats.number(count), count === 1);
+    const { printedCount } = this.grid;
     return html`<footer part="footer">
-      <span>${length > 0 || total !== undefined ? text : nothing}</span>
+      <span>${length > 0 || total !== undefined ? text : nothing}${this.asOf ? html` · <b class="old">${this.asOf}</b>` : nothing}</span>
+      ${printedCount < count ? html`<span class="on-paper">${t.loadedCount(this.formats.number(printedCount))}</span>` : nothing}
       <div class="tools">
-        <button class="plain" ?disabled=${this.checks.progress?.isRunning} @click=${() => this.verifyShown()}>${t.proof.checkShown}</button>
-        ${this.fragment ? html`<button class="plain" @click=${() => this.copyLink()}>${t.copyLink}</button>` : nothing}
+        <button class="plain" ?disabled=${length === 0 || this.checks.progress?.isRunning} @click=${() => this.verifyShown()}>${t.proof.checkShown}</button>
+        ${this.fragment ? html`<button class="plain" @click=${() => this.copyLink.copy()}>${t.copyLink}</button>` : nothing}
         <button class="plain" @click=${() => (this.isAbsolute = !this.isAbsolute)}>${this.isAbsolute ? t.relativeTimes : t.absoluteTimes}</button>
         <button class="plain" aria-pressed=${this.isUtc} @click=${() => (this.isUtc = !this.isUtc)}>${t.utc}</button>
       </div>
     </footer>`;
-  }
-
-  private async copyLink(): Promise<void> {
-    await navigator.clipboard.writeText(this.link).catch(() => undefined);
-    this.announcement = this.formats.messages.copied;
   }
 
   /** Shows the details of the event at a position, and moves the focus there on request and where they cover the list. */
@@ -314,7 +355,7 @@ export class AuditLogViewer extends LitElement {
     this.wanted = undefined;
     this.opened = event;
     this.dispatchEvent(new CustomEvent("audit-event-opened", { detail: { id: event.id }, bubbles: true, composed: true }));
-    if (isFocused || this.grid.isNarrow) void this.focusDetails();
+    if (isFocused || this.grid.isSmall) void this.focusDetails();
   }
 
   private async focusDetails(): Promise<void> {
@@ -350,8 +391,14 @@ export class AuditLogViewer extends LitElement {
     if (event.key === "Escape") this.close();
   }
 
+  /** The gesture or the button of a phone that goes back. */
+  private onCancel(event: Event): void {
+    event.preventDefault();
+    this.close();
+  }
+
   private onFilterBy(event: CustomEvent<{ field: keyof Filter; value: string }>): void {
-    if (this.grid.isNarrow) this.opened = undefined;
+    if (this.grid.isSmall) this.opened = undefined;
     this.filter = { ...this.filter, [event.detail.field]: event.detail.value };
   }
 }
