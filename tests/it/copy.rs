@@ -34,6 +34,17 @@ const NOT_COMPARED: [&str; 16] = [
     "unordered_events",
 ];
 
+/// A destination with a run and an event that was set aside. Its configuration opens with no key.
+const ADD_DESTINATION: &str = "\
+    INSERT INTO destinations SELECT 'dst_1', id, 'live', 'SIEM', 'https', 'json', TRUE, '{}', X'01', X'02', FALSE, 1, 'acme' \
+        FROM projects LIMIT 1; \
+    INSERT INTO destination_runs SELECT 'dst_1', 0, id, 2, 3, 4, X'05', '{}', 6, 'delayed', 7, 8, 9, X'0a', 11, 12, 13, 14, '{}', 15 \
+        FROM ledgers LIMIT 1; \
+    INSERT INTO destination_set_aside VALUES ('dst_1', 0, 4, 2, X'01', X'02', 3, 'refused')";
+/// Before a server checks the secrets.
+const REMOVE_DESTINATION: &str =
+    "DELETE FROM destination_set_aside; DELETE FROM destination_runs; DELETE FROM destinations";
+
 fn environment<'a>() -> Vec<(&'a str, &'a str)> {
     let mut environment = webhook_environment().to_vec();
     environment.push(ENCRYPTION_KEY);
@@ -243,12 +254,14 @@ fn a_moved_deployment_answers_as_before() {
     server.stop().success();
     source.execute("INSERT INTO log_repairs SELECT id, 1, size, 'nothing' FROM ledgers");
     source.execute("INSERT INTO log_cosigned SELECT id, 1, 'cosigned', 0, 'with a quorum' FROM ledgers");
+    source.execute(ADD_DESTINATION);
 
     let moved = copy(&source, &target, true).success();
     let line = format!("{}/live  601 events, root ", deployment.organization.project_id);
     assert!(moved.contains(&line) && moved.contains(": verified"), "{moved}");
     assert!(copy(&source, &target, true).success().contains("is complete"));
     assert_same_rows(&source, &target);
+    target.execute(REMOVE_DESTINATION);
 
     for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["org", "list"]] {
         let refusal = command_line_on(&source, command).refusal();

@@ -72,6 +72,10 @@ const RULES: &[Rule] = &[
         avoids: &[DATABASE, RUNTIME, WEB],
     },
     Rule {
+        package: "audit-destinations",
+        avoids: &[DATABASE, RUNTIME, WEB],
+    },
+    Rule {
         package: "audit-timestamp",
         avoids: IO,
     },

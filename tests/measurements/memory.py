@@ -45,6 +45,18 @@ class Files:
                 file.write(block)
         return path
 
+    def records(self, name):
+        """Records of a destination, the newest first: each waits for all that follow."""
+        path = os.path.join(self.folder, name)
+        line = b'{"unmapped":{"content_hash":"sha256:%s","stream":{"destination":"d","log":"l","run":0,"position":%d}}}\n'
+        with open(path, "wb") as file:
+            position = BYTES
+            while file.tell() < BYTES:
+                numbers = range(position, position - 10_000, -1)
+                file.write(b"".join(line % (b"0" * 64, number) for number in numbers))
+                position -= 10_000
+        return path
+
     def sparse(self, name):
         path = os.path.join(self.folder, name)
         with open(path, "wb") as file:
@@ -183,6 +195,8 @@ def cases(files, folder, key, project_key, project, document):
         ("`check --policy`", lambda: [*check, "--policy", files.create("a", b"", b"log a\n"), small]),
         ("`check --timestamp-ca`", lambda: [*check, "--timestamp-ca", files.create("b", b"", b"a\n"), anchor_of(folder, anchor)]),
         ("`log compare`", lambda: ["log", "compare", files.create("a", b"{", b" "), small]),
+        ("`log stream`, records far from their places", lambda: ["log", "stream", files.records("a")]),
+        ("`log stream`, one line of `[`", lambda: ["log", "stream", files.create("a", b"", b"[")]),
         ("`log audit`, responses", lambda: [*audit, "--state", os.path.join(folder, "state")]),
         ("`log audit --state`", lambda: [*audit, "--state", files.create("a", b"{", b" ")]),
         ("`restore`", lambda: ["restore", "--database-url", f"sqlite:{folder}/restored.db", files.sparse("a")]),

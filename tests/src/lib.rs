@@ -14,7 +14,7 @@
 //! All tests are one binary, `tests/it`:
 //! - `routes/` mirrors the paths of the interface: `routes/alerts/webhooks.rs` tests `/api/v1/alerts/webhooks`.
 //! - A directory or file beside it tests behavior that several routes share (`access`, `feed`, `export`, `log`,
-//!   `streams`, `alerts`, `webhooks`, `errors`) or the program as a whole (`command_line`, `start`, `listening`, `operations`,
+//!   `streams`, `alerts`, `webhooks`, `destination_delivery`, `errors`) or the program as a whole (`command_line`, `start`, `listening`, `operations`,
 //!   `durability`, `overload`, `lost_changes`, `faults`).
 //! - `migrations`, `dependencies`, `skips`, `documents` and `conformance` test the repository.
 //!

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sampleEvents } from "./data.mjs";
-import { closePage, eventually, expectAccessible, openPage, picture, request, startBrowser, startServer, stopBrowser, stopServer, store } from "./kit.mjs";
+import { closePage, eventually, expectAccessible, openConsole, openPage, picture, request, row, startBrowser, startServer, stopBrowser, stopServer, store } from "./kit.mjs";
 
 let server;
 const events = sampleEvents(300);
@@ -24,16 +24,7 @@ after(async () => {
   await stopServer(server);
 });
 
-async function signIn(path, { key = server.master, ...options } = {}) {
-  const page = await openPage(server, options);
-  await page.goto(`${server.url}/console#/${path}`);
-  await page.getByLabel("Key").fill(key);
-  await page.getByLabel("Key").press("Enter");
-  await page.locator("nav a[aria-current]").waitFor();
-  return page;
-}
-
-const row = (page, text) => page.locator("tbody tr").filter({ hasText: text });
+const signIn = (path, options) => openConsole(server, path, options);
 
 test("a key that is not valid does not sign in, and no page keeps one that is", async () => {
   const page = await openPage(server);
@@ -56,7 +47,7 @@ test("a key that is not valid does not sign in, and no page keeps one that is", 
 test("every section is accessible, light and dark, wide and narrow", async () => {
   for (const options of [{}, { colorScheme: "dark", viewport: { width: 320, height: 640 } }]) {
     const page = await signIn("overview", options);
-    for (const name of ["Overview", "Events", "Alerts", "Alert rules", "Webhooks", "Redaction", "Viewer tiers", "Portal", "Projects and keys", "Streams", "Usage and plan", "Verifiable log"]) {
+    for (const name of ["Overview", "Events", "Alerts", "Alert rules", "Webhooks", "Destinations", "Redaction", "Viewer tiers", "Portal", "Projects and keys", "Streams", "Usage and plan", "Verifiable log"]) {
       await page.getByRole("link", { name, exact: true }).click();
       await page.locator("nav a[aria-current]", { hasText: name }).waitFor();
       await page.locator(name === "Events" ? ".line" : ".content h2").first().waitFor();

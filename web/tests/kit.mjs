@@ -164,6 +164,19 @@ export async function openPortal(server, token, { fragment = "", ...options } = 
   return page;
 }
 
+/** Opens a section of the console with a key. */
+export async function openConsole(server, path, { key = server.master, ...options } = {}) {
+  const page = await openPage(server, options);
+  await page.goto(`${server.url}/console#/${path}`);
+  await page.getByLabel("Key").fill(key);
+  await page.getByLabel("Key").press("Enter");
+  await page.locator("nav a[aria-current]").waitFor();
+  return page;
+}
+
+/** The rows of tables with this text. */
+export const row = (page, text) => page.locator("tbody tr").filter({ hasText: text });
+
 /** Polls until the check holds, and fails with its last error. The time only bounds a hang: it is far longer than a busy machine needs. */
 export async function eventually(check, seconds = 120) {
   const deadline = Date.now() + seconds * 1000;

@@ -42,6 +42,7 @@ pub(crate) fn demo(options: &DemoOptions) -> anyhow::Result<ExitCode> {
         pages_url: options.http.pages_url(),
         ..Settings::default()
     };
+    let settings = WebhookOptions::default().settings(settings)?;
     let service = open(&database, settings, StoreOptions::default(), None)?;
     let new = service
         .create_first_organization()?

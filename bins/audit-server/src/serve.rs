@@ -58,7 +58,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         places: options.anchors.places(&options.webhooks)?,
     };
     let settings = options.service.settings(&options.hash_keys)?;
-    let mut settings = options.webhooks.settings(settings);
+    let mut settings = options.webhooks.settings(settings)?;
     settings.project_metrics = usize::from(options.metrics.project_metrics);
     settings.pages_url = options.http.pages_url();
     settings.self_audit = options.self_audit.self_audit;

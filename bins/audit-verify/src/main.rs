@@ -6,6 +6,7 @@ use audit_verifier::EXIT_INCONCLUSIVE;
 use audit_verifier::audit::{self, AuditOptions};
 use audit_verifier::check::{self, CheckOptions};
 use audit_verifier::compare::{self, CompareOptions};
+use audit_verifier::stream::{self, StreamOptions};
 #[cfg(feature = "witness")]
 use audit_witness::WitnessOptions;
 use clap::{Parser, Subcommand};
@@ -33,6 +34,10 @@ enum Command {
     ///
     /// Exit code 0: the file proves what it states. 1: it does not. 2: the check could not be completed.
     Check(CheckOptions),
+    /// Verify the records of a destination, as a receiver has kept them: nothing is missing, nothing was changed.
+    ///
+    /// Exit code 0: the file is complete up to its last checkpoint. 1: it is not. 2: the check could not be completed.
+    Stream(StreamOptions),
     /// Run a witness of logs (C2SP tlog-witness): it cosigns the checkpoints of a log that only grows.
     #[cfg(feature = "witness")]
     Witness(WitnessOptions),
@@ -67,6 +72,7 @@ fn main() -> ExitCode {
         Command::Audit(options) => audit::run(options),
         Command::Compare(options) => compare::run(options),
         Command::Check(options) => check::run(options),
+        Command::Stream(options) => stream::run(options),
         #[cfg(feature = "witness")]
         Command::Witness(options) => audit_witness::run(options),
     };

@@ -42,6 +42,7 @@ mod cells;
 mod copy;
 mod credential_hash;
 mod deliveries;
+mod destinations;
 mod directory;
 mod dispatcher;
 mod error;
@@ -82,6 +83,14 @@ pub use backups::{BackupStatistics, Backups};
 pub use cells::administration::CellReport;
 pub use copy::{CopyError, CopyOutcome, CopyRequest, CopyStep, copy_database};
 pub use deliveries::{DeliveriesRequest, DeliveriesResponse, Delivery, DeliveryAttempt, DeliveryKind};
+pub use destinations::worker::thread::Destinations;
+pub use destinations::worker::{DestinationLag, DestinationStatistics};
+pub use destinations::{
+    DESTINATIONS_MAX, Destination, DestinationAttempt, DestinationChange, DestinationError,
+    DestinationFilter, DestinationPreview, DestinationProgress, DestinationReport, DestinationState,
+    DestinationVerdict, NewDestination, RESENT_MAX, ReplayCount, ReplayProgress, ReplayRange, ReplayRequest,
+    ResendRequest, Resent, ResentEvent, SetAsideEvent, SetAsidePage,
+};
 pub use dispatcher::DeliveryStatistics;
 pub use dispatcher::thread::Deliveries;
 pub use error::{AppError, Result, SecretFailure};
@@ -148,6 +157,7 @@ pub use audit_anchors::{
     Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError, RootsError, TimeStamp,
     TimeStampAuthority, TimeStampError, TimeStampRoots,
 };
+pub use audit_destinations::{DestinationId, DestinationSender, Kind as DestinationKind, RecordFormat};
 pub use audit_ledger::{
     ConsistencyProof, HeadKey, HeadKeyId, InclusionProof, TenantProof, TileId, VerifierKey,
 };

@@ -1,6 +1,7 @@
 //! The verifiable log: signed checkpoints and proofs.
 
 mod anchors;
+mod destinations;
 mod key;
 mod memory;
 pub(crate) mod program;

@@ -32,6 +32,8 @@ pub struct Purged {
     pub webhooks: usize,
     /// Expired secrets of webhooks.
     pub secrets: usize,
+    /// Events that deleted destinations had set aside.
+    pub set_aside: usize,
     /// Expired groups of alert rules.
     pub groups: usize,
 }
@@ -60,6 +62,7 @@ impl AuditLog {
             })?,
             secrets: self
                 .remove_all(move |writer| writer.purge_webhook_secrets(now, TRANSACTION_ROWS_MAX))?,
+            set_aside: self.remove_all(move |writer| writer.purge_set_aside(TRANSACTION_ROWS_MAX))?,
             groups: self.purge_groups(now.plus_seconds(-EXPIRED_GROUP_SECONDS))?,
         })
     }

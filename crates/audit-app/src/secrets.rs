@@ -88,6 +88,12 @@ pub(crate) fn of_webhook_url(webhook_id: &str, project_id: &str) -> Place {
     Place::new("webhooks", "url", [webhook_id, project_id])
 }
 
+/// The place of the configuration of a destination, settings and credentials together. The project is part of it, as for the URL of a
+/// webhook. The previous configuration has the same place: either is one that the project has chosen for this destination.
+pub(crate) fn of_destination(destination_id: &str, project_id: &str) -> Place {
+    Place::new("destinations", "config", [destination_id, project_id])
+}
+
 /// Opens a stored secret.
 pub(crate) fn open(stored: &[u8], keys: &KeyRing, place: Place) -> Result<Secret> {
     let opened = keys.open_secret(stored, &place);
@@ -111,6 +117,7 @@ fn place_of(stored: &StoredSecret) -> Option<Place> {
         SecretRow::Viewer(kid) => Some(of_viewers(kid)),
         SecretRow::Webhook(id, number) => Some(of_webhook(id, *number)),
         SecretRow::WebhookUrl(id, project_id) => Some(of_webhook_url(id, project_id)),
+        SecretRow::Destination(id, project_id) => Some(of_destination(id, project_id)),
     }
 }
 
@@ -118,7 +125,7 @@ fn place_of(stored: &StoredSecret) -> Option<Place> {
 fn open_row(stored: &StoredSecret, keys: &KeyRing, place: &Place) -> Result<Zeroizing<Vec<u8>>, OpenError> {
     let opened = keys.open(&stored.secret, place)?;
     let is_right = match stored.row {
-        SecretRow::WebhookUrl(..) => std::str::from_utf8(&opened).is_ok(),
+        SecretRow::WebhookUrl(..) | SecretRow::Destination(..) => std::str::from_utf8(&opened).is_ok(),
         SecretRow::Service(_) | SecretRow::Viewer(_) | SecretRow::Webhook(..) => {
             opened.len() == Secret::BYTES
         }

@@ -1,4 +1,4 @@
-//! The service audits itself: a change of keys, rules, tiers, webhooks, alerts, streams, projects and plans is an event in
+//! The service audits itself: a change of keys, rules, tiers, webhooks, destinations, alerts, streams, projects and plans is an event in
 //! the log of the project that it concerns. So are exports and new viewer tokens.
 //!
 //! The event is stored in the transaction of the change, so neither exists without the other. A change is made through

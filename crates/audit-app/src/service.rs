@@ -3,6 +3,8 @@
 use crate::activity::Activity;
 use crate::backups::Backups;
 use crate::cells::Cells;
+use crate::destinations::Sending;
+use crate::destinations::worker::Worker;
 use crate::directory::{Directory, Present, ProjectConfiguration};
 use crate::dispatcher::{DeliveryCounters, Wake};
 use crate::error::{AppError, Result};
@@ -50,8 +52,10 @@ pub struct AuditLog {
     pub(crate) witnessing: Witnessing,
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
+    pub(crate) destination_worker: Worker,
     pub(crate) feeds: Feeds,
     pub(crate) exports: Exports,
+    pub(crate) sending: Sending,
     pub(crate) turns: ReaderTurns,
     /// Of all cells.
     pub(crate) self_audit: Arc<SelfAudit>,
@@ -118,6 +122,7 @@ impl Parts {
         Ok(Arc::new(AuditLog {
             feeds: Feeds::new(self.store.readers_max()),
             exports: Exports::default(),
+            sending: Sending::default(),
             turns: ReaderTurns::new(self.store.readers_max()),
             self_audit: self.self_audit,
             read_limit: ReadLimit::default(),
@@ -139,6 +144,7 @@ impl Parts {
             witnessing: Witnessing::new(self.settings.witnesses.clone()),
             wake,
             deliveries: DeliveryCounters::default(),
+            destination_worker: Worker::default(),
             activity: Activity::new(self.settings.project_metrics),
             measured: Mutex::default(),
             pending: Mutex::default(),

@@ -2,6 +2,7 @@
 
 use crate::log::{KeyAccess, SignerMemory, SigningProgram, Witnesses};
 use crate::streams::limits::StreamLimits;
+use audit_destinations::DestinationSender;
 use audit_domain::{DigestKey, KeyId, Plan};
 use audit_redact::{Behavior, Builtin, Engine, EngineBuilder, HashKey};
 use audit_secrets::KeyRing;
@@ -22,8 +23,10 @@ pub struct Settings {
     pub digest_key: Option<DigestKey>,
     /// The URL at which people reach the pages, without a slash at the end. None: alerts have no link.
     pub pages_url: Option<String>,
-    /// The addresses that webhooks may use.
+    /// The addresses that webhooks and destinations may use.
     pub webhook_addresses: AddressPolicy,
+    /// Sends records to destinations. None in a process that sends none.
+    pub destination_sender: Option<Arc<DestinationSender>>,
     /// The keys that encrypt secrets in the database.
     pub encryption: KeyRing,
     /// What this node has signed. None in a process that signs no checkpoints.
@@ -58,6 +61,7 @@ impl Default for Settings {
             digest_key: None,
             pages_url: None,
             webhook_addresses: AddressPolicy::Public,
+            destination_sender: None,
             encryption: KeyRing::default(),
             signer: None,
             signing_program: None,

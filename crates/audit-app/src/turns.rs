@@ -25,6 +25,8 @@ const OWNERS_MAX: usize = 50_000;
 const LOOK_UPS_MAX: usize = 3;
 /// Other requests at once, such as changes of the configuration. They can wait for a writer, so queries have turns of their own.
 const REQUESTS_MAX: usize = 16;
+/// Requests that wait for a receiver of a destination at once, in turns of their own: an attempt can take longer than any other work.
+const SENDS_MAX: usize = 16;
 /// Requests of anonymous streams at once. Most of them wait for a writer, which serves one at a time.
 const STREAM_REQUESTS_MAX: usize = 4;
 /// Requests with events that are parsed and redacted at once, by the processors that there are, in turns of their own: an
@@ -127,6 +129,7 @@ pub(crate) struct ReaderTurns {
     /// exports and pages of alerts share them.
     pub(crate) sessions: OwnedTurns,
     requests: OwnedTurns,
+    sends: OwnedTurns,
     preparations: Arc<Turns<OrganizationId, ProjectId>>,
     look_ups: Arc<Turns<String, ()>>,
     streams: Arc<Turns<String, ()>>,
@@ -148,6 +151,7 @@ impl ReaderTurns {
             // An organization alone gets two thirds of the sessions, and one of its members half of them.
             sessions: OwnedTurns::new(bounds(connections_max as usize, 2)),
             requests: OwnedTurns::new(bounds(REQUESTS_MAX, 1)),
+            sends: OwnedTurns::new(bounds(SENDS_MAX, 1)),
             preparations: Turns::new(bounds(PREPARATIONS_PER_PROCESSOR * processors(), 1)),
             look_ups: Turns::new(TurnsOptions {
                 member_waiting_max: GROUP_WAITING_MAX,

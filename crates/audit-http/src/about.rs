@@ -21,6 +21,8 @@ audit_domain::words! {
         Alerts = "alerts",
         /// Webhooks and their deliveries.
         Webhooks = "webhooks",
+        /// Receivers of all events, such as a SIEM.
+        Destinations = "destinations",
         /// What the service sends to webhooks.
         Messages = "webhook-messages",
         /// Anonymous streams.
@@ -57,6 +59,11 @@ impl Tag {
             Self::Webhooks => {
                 "Live alerts are delivered to webhooks at least once, signed according to the Standard Webhooks \
                  specification."
+            }
+            Self::Destinations => {
+                "Destinations receive the events of a project in the order of its log, without gaps: HTTPS, S3-compatible \
+                 buckets, Splunk, Datadog, OpenTelemetry, syslog. Nothing is dropped: what a receiver does not take is sent \
+                 again, and what it refuses is set aside."
             }
             Self::Messages => "Requests that the service sends to webhooks.",
             Self::Streams => {

@@ -56,6 +56,16 @@ impl<P: Policy> Caller<P> {
         Ok(presented.read(move || work(&cell, proof)).await?)
     }
 
+    /// As [`Self::run`], for work that waits for a receiver on the network: it takes a turn of its own kind.
+    pub(crate) async fn send<T: Send + 'static>(
+        self,
+        work: impl FnOnce(&Arc<AuditLog>, P::Proof) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let Self { presented, proof, .. } = self;
+        let cell = Arc::clone(presented.cell());
+        Ok(presented.send(move || work(&cell, proof)).await?)
+    }
+
     /// As [`Self::read`], for work that may need a map of tenants.
     pub(crate) async fn read_with_map<T: Send + 'static>(
         self,

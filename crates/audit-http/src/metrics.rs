@@ -1,5 +1,6 @@
 //! Metrics in Prometheus' text format.
 
+mod destinations;
 mod measured;
 mod otlp;
 
@@ -9,6 +10,7 @@ use crate::tls_metrics::TlsMetrics;
 use actix_web::http::{Method, StatusCode};
 use audit_app::{AuditLog, Ingested, Tracer};
 use audit_transport::TlsStatus;
+use destinations::DestinationMetrics;
 use measured::MeasuredMetrics;
 use parking_lot::Mutex;
 use prometheus::proto::MetricFamily;
@@ -40,6 +42,7 @@ pub(crate) struct Metrics {
     webhook_attempts: IntCounterVec,
     deliveries_pending: IntGauge,
     oldest_pending_seconds: IntGauge,
+    destinations: DestinationMetrics,
     inconsistent_logs: IntGauge,
     log_alarms: IntCounter,
     forged_heads: IntGauge,
@@ -256,6 +259,7 @@ impl Metrics {
                 &["method", "route", "status"],
             )?,
             tls,
+            destinations: DestinationMetrics::register(&registry)?,
             measured: MeasuredMetrics::register(&registry)?,
             spans: spans.transpose()?,
             rendering: Mutex::default(),
@@ -411,6 +415,7 @@ impl Metrics {
                 .saturating_sub(self.alerts_suppressed.get()),
         );
         self.read_deliveries(service);
+        self.destinations.read(service);
         self.read_readers(service);
         self.read_anchors(service);
         if let Some(tls) = &self.tls {

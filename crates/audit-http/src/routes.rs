@@ -3,6 +3,9 @@
 mod alert_rules;
 mod alerts;
 mod deliveries;
+mod destination_replays;
+mod destination_sends;
+mod destinations;
 mod documentation;
 mod events;
 mod export;
@@ -149,6 +152,17 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/alerts" => alerts::list),
     endpoint!(GET "/api/v1/alerts/{id}" => alerts::get),
     endpoint!(PATCH "/api/v1/alerts/{id}" => alerts::change),
+    endpoint!(GET "/api/v1/destinations" => destinations::list),
+    endpoint!(POST "/api/v1/destinations" => destinations::create),
+    endpoint!(GET "/api/v1/destinations/{id}" => destinations::get),
+    endpoint!(PATCH "/api/v1/destinations/{id}" => destinations::change),
+    endpoint!(DELETE "/api/v1/destinations/{id}" => destinations::delete),
+    endpoint!(POST "/api/v1/destinations/{id}/test" => destination_sends::test),
+    endpoint!(GET "/api/v1/destinations/{id}/preview" => destination_sends::preview),
+    endpoint!(POST "/api/v1/destinations/{id}/replay" => destination_replays::replay),
+    endpoint!(DELETE "/api/v1/destinations/{id}/replay" => destination_replays::stop_replay),
+    endpoint!(GET "/api/v1/destinations/{id}/set-aside" => destination_sends::set_aside),
+    endpoint!(POST "/api/v1/destinations/{id}/set-aside/resend" => destination_sends::resend),
     endpoint!(POST "/api/v1/streams/claim" => streams::claim),
     endpoint!(POST "/api/v1/streams/{token}/events" => streams::ingest),
     endpoint!(GET "/api/v1/streams/{token}/info" => streams::info),

@@ -4,8 +4,8 @@
 use crate::error_code::ErrorCode;
 use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
-    DistinctField, FailureKind, FieldPath, GroupBy, Logo, Pattern, Severity, StreamStatus, WebhookFormat,
-    WebhookId,
+    DestinationId, DestinationKind, DestinationState, DestinationVerdict, DistinctField, FailureKind,
+    FieldPath, GroupBy, Logo, Pattern, RecordFormat, Severity, StreamStatus, WebhookFormat, WebhookId,
 };
 use audit_domain::{
     Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope,
@@ -53,6 +53,9 @@ words_of! {
     Category: "EventCategory", as_str, "The kind of an event.";
     DeliveryKind: "DeliveryType", as_str, "The type of a message.";
     DeliveryStatus: "DeliveryStatus", as_str, "The status of a delivery: `pending` while attempts follow.";
+    DestinationKind: "DestinationKind", as_str, "How a receiver is reached.";
+    DestinationState: "DestinationState", as_str, "Whether records arrive.";
+    DestinationVerdict: "DestinationVerdict", as_str, "What became of an attempt to send a record.";
     Environment: "ProjectEnvironment", as_str, "Live and test data of a project never mix.";
     Interval: "SummaryInterval", as_str, "The length of the buckets in which events are counted.";
     Outcome: "EventOutcome", as_str, "How the action ended.";
@@ -62,6 +65,7 @@ words_of! {
     GroupBy: "GroupBy", as_str, "By what an alert rule groups events.";
     KeyScope: "KeyScope", as_str, "A permission of a key.";
     Plan: "Plan", as_str, "The plan of an organization.";
+    RecordFormat: "DestinationFormat", as_str, "The format of records.";
     Severity: "AlertSeverity", as_str, "How much an alert matters, from least to most.";
     StreamStatus: "StreamStatus", as_str, "The status of a stream.";
     WebhookFormat: "WebhookFormat", as_str, "The shape of the body of messages to a webhook.";
@@ -90,10 +94,14 @@ impl<T: Words> JsonSchema for Word<T> {
 
 /// Words that are in two lists, with the names that generators give their constants in one of them: in some languages the
 /// constants of all lists share a name space.
-const AMBIGUOUS: [(&str, &str, &str); 9] = [
+const AMBIGUOUS: [(&str, &str, &str); 13] = [
     ("ActorType", "system", "SYSTEM_ACTOR"),
     ("AlertAction", "acknowledged", "ACKNOWLEDGE"),
     ("AlertAction", "resolved", "RESOLVE"),
+    ("DestinationFormat", "json", "JSON_RECORDS"),
+    ("DestinationState", "active", "ACTIVE_DESTINATION"),
+    ("DestinationVerdict", "credentials", "CREDENTIALS_REFUSED"),
+    ("DestinationVerdict", "delivered", "RECORD_DELIVERED"),
     ("KeyScope", "admin", "ADMIN_SCOPE"),
     ("DistinctField", "actor_id", "DISTINCT_ACTORS"),
     ("DistinctField", "ip_address", "DISTINCT_ADDRESSES"),
@@ -131,6 +139,7 @@ macro_rules! prefixed {
 prefixed! {
     AlertId: "AlertId";
     DeliveryId: "DeliveryId";
+    DestinationId: "DestinationId";
     EventId: "EventId";
     WebhookId: "WebhookId";
 }

@@ -67,6 +67,7 @@ mod policy;
 mod proof;
 mod range;
 mod rotation;
+mod stream;
 mod subtree;
 mod tenants;
 mod tile;
@@ -92,6 +93,7 @@ pub use policy::{Policy, PolicyError, PolicyWitness};
 pub use proof::{ConsistencyProof, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError};
 pub use range::{RangeError, ReadError};
 pub use rotation::{KeyRotation, KeyRotationError, key_predecessors, key_successors};
+pub use stream::{SignedStream, StreamNoteError};
 pub use subtree::{Subtree, TREE_LEAVES_MAX};
 pub use tenants::{
     BUCKET_DEPTH, CompletenessError, MAP_DEPTH, MapError, MapPart, MapTile, MapTileId, SignedTenantMap,

@@ -13,7 +13,7 @@ use arguments::{KeyOptions, LogKeyOptions, NewNameOptions, RotateKeyOptions};
 use audit_app::{AuditLog, KeyRing, Settings};
 use audit_cli::{is_broken_pipe, print_error};
 use audit_store::require_unused;
-use audit_verifier::{EXIT_INCONCLUSIVE, audit, compare};
+use audit_verifier::{EXIT_INCONCLUSIVE, audit, compare, stream};
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,6 +24,7 @@ pub fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
         LogCommand::Verify(options) => verify::run(options),
         LogCommand::Audit(options) => audit::run(options),
         LogCommand::Compare(options) => compare::run(options),
+        LogCommand::Stream(options) => stream::run(options),
         LogCommand::Export(options) => export::run(options),
         LogCommand::Key(options) => print_key(options),
         LogCommand::RotateKey(options) => rotate_key(options),

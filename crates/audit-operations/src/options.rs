@@ -139,10 +139,10 @@ pub struct ServiceOptions {
 /// The options of the command.
 #[derive(Debug, Default, Args)]
 pub struct WebhookOptions {
-    /// Allow webhooks to loopback, private and other special addresses.
+    /// Allow webhooks and destinations to loopback, private and other special addresses.
     #[arg(long, value_name = "BOOL", env = "AUDIT_WEBHOOK_ALLOW_PRIVATE", default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub webhook_allow_private: bool,
-    /// CA certificates (PEM) that are trusted for webhook receivers, in addition to the public ones.
+    /// CA certificates (PEM) that are trusted for receivers of webhooks and destinations, in addition to the public ones.
     #[arg(long, value_name = "PATH", env = "AUDIT_WEBHOOK_CA_FILE")]
     pub webhook_ca_file: Option<PathBuf>,
 }

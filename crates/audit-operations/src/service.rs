@@ -6,7 +6,8 @@ use crate::key_sources::{HashKeyOptions, hash_key};
 use crate::options::{DatabaseOptions, ServiceOptions, WebhookOptions};
 use anyhow::Context;
 use audit_app::{
-    AddressPolicy, AuditLog, KeyRing, Sender, SenderOptions, Settings, SignerMemory, StreamLimits,
+    AddressPolicy, AuditLog, DestinationSender, KeyRing, Sender, SenderOptions, Settings, SignerMemory,
+    StreamLimits,
 };
 use audit_cli::SystemEntropy;
 use audit_cli::small_file;
@@ -124,22 +125,28 @@ impl WebhookOptions {
     }
 
     /// `others` with the settings of these options.
-    pub fn settings(&self, others: Settings) -> Settings {
-        Settings {
+    pub fn settings(&self, others: Settings) -> anyhow::Result<Settings> {
+        let sender = DestinationSender::new(&self.sender_options()?).context("--webhook-ca-file")?;
+        Ok(Settings {
             webhook_addresses: self.addresses(),
+            destination_sender: Some(Arc::new(sender)),
             ..others
-        }
+        })
     }
 
     /// The sender of webhook deliveries.
     pub fn sender(&self) -> anyhow::Result<Sender> {
+        Sender::new(&self.sender_options()?).context("--webhook-ca-file")
+    }
+
+    fn sender_options(&self) -> anyhow::Result<SenderOptions> {
         let mut options = SenderOptions::new(concat!("audit-server/", env!("CARGO_PKG_VERSION")));
         options.policy = self.addresses();
         if let Some(path) = &self.webhook_ca_file {
             let read = small_file::read(path);
             options.extra_ca = Some(read.with_context(|| format!("cannot read {}", path.display()))?);
         }
-        Sender::new(&options).context("--webhook-ca-file")
+        Ok(options)
     }
 }
 

@@ -1,11 +1,13 @@
 //! The configuration, which nodes cache and every commit depends on: organizations, projects, keys, rules, tiers and
-//! webhooks. Also the service's own secrets.
+//! webhooks. Also what no node caches: destinations, and the service's own secrets.
 //!
 //! The tables are private to this module. A setter is a method of [`Configurator`] for the owner of what it changes; the
 //! session that it gets has another version of the owner's configuration already (`versions.rs`).
 
 mod accounts;
 mod alert_rules;
+mod destination_lag;
+mod destinations;
 mod keys;
 pub(crate) mod owner;
 mod portals;
@@ -17,6 +19,7 @@ mod versions;
 mod viewers;
 mod webhooks;
 
+pub use destinations::{DestinationRow, DestinationStatistics, DueRun};
 pub use keys::FoundKey;
 pub use owner::{ConfigurationVersion, Deployment, Owner};
 pub use portals::{PortalLogoRow, PortalRow};

@@ -79,6 +79,7 @@ mod configuration;
 mod copy;
 mod database;
 mod deliveries;
+mod destinations;
 mod error;
 mod events;
 mod head_keys;
@@ -119,15 +120,16 @@ pub use append::request::{AppendOutcome, Appended, AppendedEvents, Destination, 
 pub use append::senders::EventSender;
 pub use cells::rows::{Cell, CellId, CellSize, NewCell, OpenClaim, Placement};
 pub use configuration::{
-    ConfigurationVersion, Deployment, FoundKey, Key, KeyTextHash, KeyUse, Organization, Owner, PortalLogoRow,
-    PortalRow, Project, ProjectUpdate, RedactionRuleRow, SecretRow, StoredSecret, StoredTier,
-    StoredViewerSecret, WebhookRow, WebhookSecretRow,
+    ConfigurationVersion, Deployment, DestinationRow, DestinationStatistics, DueRun, FoundKey, Key,
+    KeyTextHash, KeyUse, Organization, Owner, PortalLogoRow, PortalRow, Project, ProjectUpdate,
+    RedactionRuleRow, SecretRow, StoredSecret, StoredTier, StoredViewerSecret, WebhookRow, WebhookSecretRow,
 };
 pub use copy::rows::SourceLedger;
 pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, OpenSecret};
 pub use database::{DatabaseUrl, DatabaseUrlError, require_unused};
 pub use deliveries::rows::{AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow};
 pub use deliveries::{AfterAttempt, AlertLedgers, LeasedDelivery, PendingCount, ReadyWebhook};
+pub use destinations::{DestinationRunRow, MAIN_RUN, STREAM_CHECKPOINT_SECONDS, SetAsideRow};
 pub use error::StoreError;
 pub use events::{
     EventPage, EventQuery, EventSummary, FetchSize, FrequentValues, LoggedEvent, PAGE_BYTES_MAX,

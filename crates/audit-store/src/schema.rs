@@ -202,6 +202,44 @@ diesel::table! {
 }
 
 diesel::table! {
+    destination_runs (destination_id, number) {
+        destination_id -> Text,
+        number -> BigInt,
+        ledger_id -> BigInt,
+        cursor_seq -> BigInt,
+        end_seq -> Nullable<BigInt>,
+        position -> BigInt,
+        chain -> Binary,
+        planned -> Nullable<Text>,
+        batch_max -> BigInt,
+        state -> Text,
+        attempts -> BigInt,
+        next_attempt_at -> BigInt,
+        leased_until -> BigInt,
+        lease -> Nullable<Binary>,
+        set_aside_in_a_row -> BigInt,
+        checkpoint_at -> BigInt,
+        checkpoint_position -> BigInt,
+        last_success_at -> Nullable<BigInt>,
+        last_error -> Nullable<Text>,
+        delivered -> BigInt,
+    }
+}
+
+diesel::table! {
+    destination_set_aside (destination_id, run, position) {
+        destination_id -> Text,
+        run -> BigInt,
+        position -> BigInt,
+        seq -> BigInt,
+        event_id -> Binary,
+        content_hash -> Binary,
+        at -> BigInt,
+        reason -> Text,
+    }
+}
+
+diesel::table! {
     streams (token_hash) {
         token_hash -> Binary,
         created_at -> BigInt,

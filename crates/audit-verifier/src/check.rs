@@ -6,6 +6,8 @@ mod completeness;
 mod layout;
 mod proof;
 
+pub(crate) use completeness::content_hash;
+
 use crate::anchor_files::time_stamp_roots;
 use crate::{EXIT_INCONCLUSIVE, PolicyOptions};
 use anyhow::{Context, anyhow, bail};
@@ -15,7 +17,7 @@ use clap::Args;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Exit code: the file does not prove what it states.
@@ -111,7 +113,7 @@ fn check(options: &CheckOptions) -> Result<String, Failure> {
         .parse()
         .context("--key")
         .map_err(Failure::Inconclusive)?;
-    let keys = keys_of(options, &key).map_err(Failure::Inconclusive)?;
+    let keys = keys_of(options.rotations.as_deref(), &key).map_err(Failure::Inconclusive)?;
     let policy = options.policy.read().map_err(Failure::Inconclusive)?;
     let (file, start) = open(options).map_err(Failure::Inconclusive)?;
     let (log, tenant) = (options.log.as_deref(), options.tenant.as_deref());
@@ -147,8 +149,8 @@ fn check_log(expected: Option<&str>, log: &str) -> Result<(), Failure> {
 }
 
 /// The expected key, and those that the rotations connect it with.
-fn keys_of(options: &CheckOptions, key: &VerifierKey) -> anyhow::Result<Vec<VerifierKey>> {
-    let Some(path) = &options.rotations else {
+pub(crate) fn keys_of(rotations: Option<&Path>, key: &VerifierKey) -> anyhow::Result<Vec<VerifierKey>> {
+    let Some(path) = rotations else {
         return Ok(vec![key.clone()]);
     };
     let shown = path.display();

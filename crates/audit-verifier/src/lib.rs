@@ -4,6 +4,7 @@
 //!   the log contradicts its signature, an earlier checkpoint or its own events.
 //! - [`compare`] tells whether two auditors were shown one history.
 //! - [`check`] verifies receipts, proofs, evidence archives, anchors and proofs of completeness offline.
+//! - [`stream`] verifies what the receiver of a destination has kept.
 //!
 //! `audit-verify` is the program; `audit-server` has the same commands. docs/ledger.md has the formats and what each of them proves.
 
@@ -14,6 +15,7 @@ pub mod check;
 pub mod compare;
 pub mod evidence;
 mod policy;
+pub mod stream;
 mod tenant_proof;
 
 pub use age::Age;

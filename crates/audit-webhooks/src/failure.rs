@@ -29,7 +29,8 @@ audit_domain::words! {
 }
 
 impl FailureKind {
-    pub(crate) fn of(error: &Error) -> Self {
+    /// The reason that an error of the HTTP client stands for.
+    pub fn of(error: &Error) -> Self {
         match error {
             Error::Timeout(_) => Self::TimedOut,
             Error::HostNotFound => Self::NameNotResolved,

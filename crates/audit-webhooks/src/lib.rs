@@ -27,7 +27,8 @@
 //! - Checking and sending use one parse result: that of [`WebhookUrl`].
 //! - Under [`AddressPolicy::Public`] no packet is sent to an address that [`is_public`] refuses: every attempt resolves the
 //!   name, checks all addresses, and connects to the addresses it checked.
-//! - [`Sender::send`] follows no redirect, uses no proxy, reuses no connection, and ends within its timeout.
+//! - [`Sender::send`] follows no redirect, uses no proxy, reuses no connection, and ends within its timeout. Other senders get
+//!   the same from [`guarded_agent`], and for protocols other than HTTP from [`VettingResolver`] and [`root_store`].
 //! - The status decides: no error in a response's body turns a 2xx into a failure.
 //! - The crate reads neither clock nor randomness, except through the HTTP client (timeouts) and TLS (validity of certificates,
 //!   session keys).
@@ -52,12 +53,12 @@ pub use failure::FailureKind;
 pub use ids::{DeliveryId, MessageId, WebhookId};
 pub use lanes::{Course, Endpoint, Lane, Lanes, Waiting};
 pub use outcome::Outcome;
-pub use resolver::{Lookup, TooManyLookups};
+pub use resolver::{Lookup, TooManyLookups, VettingResolver, system_lookup};
 pub use retry::{ATTEMPTS_MAX, NextStep, Persistence, RETRY_DELAYS_SECONDS, next_step, step_after_failure};
 pub use retry_after::RetryAfter;
-pub use roots::CertificatesError;
+pub use roots::{CertificatesError, only_roots, root_store};
 pub use secret::{SecretError, WebhookSecret};
-pub use sender::{OutgoingRequest, RESPONSE_BYTES_MAX, Sender, SenderError, SenderOptions};
+pub use sender::{OutgoingRequest, RESPONSE_BYTES_MAX, Sender, SenderError, SenderOptions, guarded_agent};
 pub use signature::{SignatureHeaders, signature};
 pub use status::DeliveryStatus;
 pub use url::{UrlError, WebhookUrl};

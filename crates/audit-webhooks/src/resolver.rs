@@ -9,11 +9,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use ureq::Error;
+use std::time::Duration;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
+use ureq::{Error, Timeout};
 
 /// Resolves a host name and a port to addresses. It may block: the caller stops waiting at its timeout.
 pub type Lookup = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
@@ -25,8 +26,9 @@ const LOOKUPS_MAX: usize = 256;
 const LOOKUPS_OF_NAME_MAX: usize = 4;
 /// Most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 16;
-/// The port of a URL without a port.
+/// The ports of URLs without a port.
 const HTTPS_PORT: u16 = 443;
+const HTTP_PORT: u16 = 80;
 
 /// The host is, or resolves to, an address that the policy refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +41,7 @@ pub(crate) struct AddressNotAllowed;
 pub struct TooManyLookups;
 
 /// The lookup of the operating system.
-pub(crate) fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+pub fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     (host, port).to_socket_addrs().map(Iterator::collect)
 }
 
@@ -47,19 +49,51 @@ pub(crate) fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>
 ///
 /// The client connects to these addresses and resolves nothing itself, so DNS rebinding has no effect. One address that is not
 /// allowed refuses the whole attempt: a name with both public and private addresses is a mistake or an attack.
-pub(crate) struct VettingResolver {
+#[derive(Clone)]
+pub struct VettingResolver {
     policy: AddressPolicy,
     lookup: Arc<Lookup>,
     running: Arc<Running>,
 }
 
 impl VettingResolver {
-    pub(crate) fn new(policy: AddressPolicy, lookup: Arc<Lookup>) -> Self {
+    /// Resolves with `lookup` and checks its results against `policy`. Clones share one limit of concurrent lookups.
+    pub fn new(policy: AddressPolicy, lookup: Arc<Lookup>) -> Self {
         Self {
             policy,
             lookup,
             running: Arc::default(),
         }
+    }
+
+    /// The addresses of a host, a name or an address, for connections without HTTP. All of them are allowed; there is one at
+    /// least, and at most 16.
+    ///
+    /// # Errors
+    /// As for the HTTP client: [`FailureKind::of`](crate::FailureKind::of) classifies them, and [`TooManyLookups`] is the cause
+    /// of [`Error::Other`].
+    pub fn addresses(&self, host: &str, port: u16, timeout: Duration) -> Result<Vec<SocketAddr>, Error> {
+        let timeout = NextTimeout {
+            after: timeout.into(),
+            reason: Timeout::Resolve,
+            ..NextTimeout::default()
+        };
+        self.vetted(host, port, timeout)
+    }
+
+    fn vetted(&self, host: &str, port: u16, timeout: NextTimeout) -> Result<Vec<SocketAddr>, Error> {
+        let mut found = match literal(host) {
+            Some(address) => vec![SocketAddr::new(address, port)],
+            None => self.look_up(host, port, timeout)?,
+        };
+        if found.iter().any(|address| !self.policy.allows(address.ip())) {
+            return Err(Error::Other(Box::new(AddressNotAllowed)));
+        }
+        found.truncate(ADDRESSES_MAX);
+        if found.is_empty() {
+            return Err(Error::HostNotFound);
+        }
+        Ok(found)
     }
 
     /// Looks `host` up in a thread of its own, because the operating system's lookup has no timeout.
@@ -90,22 +124,15 @@ impl VettingResolver {
 impl Resolver for VettingResolver {
     fn resolve(&self, uri: &Uri, _: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
         let host = uri.host().ok_or(Error::HostNotFound)?;
-        let port = uri.port_u16().unwrap_or(HTTPS_PORT);
-        let found = match literal(host) {
-            Some(address) => vec![SocketAddr::new(address, port)],
-            None => self.look_up(host, port, timeout)?,
+        let default_port = match uri.scheme_str() {
+            Some("http") => HTTP_PORT,
+            _ => HTTPS_PORT,
         };
-        if found.iter().any(|address| !self.policy.allows(address.ip())) {
-            return Err(Error::Other(Box::new(AddressNotAllowed)));
+        let mut resolved = self.empty();
+        for address in self.vetted(host, uri.port_u16().unwrap_or(default_port), timeout)? {
+            resolved.push(address);
         }
-        let mut vetted = self.empty();
-        for address in found.into_iter().take(ADDRESSES_MAX) {
-            vetted.push(address);
-        }
-        if vetted.is_empty() {
-            return Err(Error::HostNotFound);
-        }
-        Ok(vetted)
+        Ok(resolved)
     }
 }
 
@@ -166,8 +193,6 @@ impl fmt::Debug for VettingResolver {
 mod tests {
     use super::*;
     use crate::FailureKind;
-    use std::time::Duration;
-    use ureq::Timeout;
 
     fn resolve(
         resolver: &VettingResolver,

@@ -30,7 +30,7 @@ impl RetryAfter {
     }
 
     /// How long to wait from `now` on, in microseconds; 0 for a time that has passed, `micros_max` at most.
-    pub(crate) fn wait_micros(self, now: Timestamp, micros_max: i64) -> i64 {
+    pub fn wait_micros(self, now: Timestamp, micros_max: i64) -> i64 {
         let micros = match self {
             Self::Seconds(seconds) => i64::try_from(seconds)
                 .unwrap_or(i64::MAX)

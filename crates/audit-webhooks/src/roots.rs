@@ -30,25 +30,46 @@ pub(crate) fn trusted(extra_pem: Option<&[u8]>) -> Result<RootCerts, Certificate
     let Some(pem) = extra_pem else {
         return Ok(RootCerts::WebPki);
     };
-    let extra = certificates(pem)?;
+    let (extra, _) = certificates(pem)?;
     let public = TLS_SERVER_ROOT_CERTS
         .iter()
         .map(|certificate| Certificate::from_der(certificate));
     Ok(public.chain(extra).collect::<Vec<_>>().into())
 }
 
+/// The public roots and the certificates of `extra_pem`, for connections without HTTP.
+///
+/// # Errors
+/// [`CertificatesError`] if `extra_pem` cannot be used.
+pub fn root_store(extra_pem: Option<&[u8]>) -> Result<RootCertStore, CertificatesError> {
+    let mut roots = match extra_pem {
+        Some(pem) => only_roots(pem)?,
+        None => RootCertStore::empty(),
+    };
+    roots.add_parsable_certificates(TLS_SERVER_ROOT_CERTS.iter().cloned());
+    Ok(roots)
+}
+
+/// The certificates of `pem` and no others.
+///
+/// # Errors
+/// [`CertificatesError`] if they cannot be used.
+pub fn only_roots(pem: &[u8]) -> Result<RootCertStore, CertificatesError> {
+    Ok(certificates(pem)?.1)
+}
+
 /// The certificates in `pem`, each verified to be usable as a root: the HTTP client skips unusable ones silently, and every
 /// delivery would fail without an explanation. Keys in the same file are ignored.
-fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, CertificatesError> {
+fn certificates(pem: &[u8]) -> Result<(Vec<Certificate<'static>>, RootCertStore), CertificatesError> {
     let mut certificates = Vec::new();
-    let mut trial = RootCertStore::empty();
+    let mut store = RootCertStore::empty();
     for item in parse_pem(pem) {
         let item = item.map_err(|error| CertificatesError::NotPem(Box::new(error)))?;
         let PemItem::Certificate(certificate) = item else {
             continue;
         };
         let position = certificates.len() + 1;
-        trial
+        store
             .add(CertificateDer::from(certificate.der()))
             .map_err(|source| CertificatesError::Unusable { position, source })?;
         certificates.push(certificate);
@@ -56,7 +77,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, CertificatesErr
     if certificates.is_empty() {
         return Err(CertificatesError::None);
     }
-    Ok(certificates)
+    Ok((certificates, store))
 }
 
 #[cfg(test)]
@@ -83,6 +104,8 @@ mod tests {
                 .map(|certificate| CertificateDer::from(certificate.der())),
         );
         assert_eq!(ignored, 0);
+        assert_eq!(root_store(Some(pem.as_bytes())).unwrap().len(), together.len());
+        assert_eq!(only_roots(pem.as_bytes()).unwrap().len(), 2);
         assert!(matches!(trusted(None), Ok(RootCerts::WebPki)));
     }
 

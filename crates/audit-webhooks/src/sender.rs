@@ -94,9 +94,8 @@ impl Sender {
     /// As [`Self::new`].
     pub fn with_lookup(options: &SenderOptions, lookup: Arc<Lookup>) -> Result<Self, SenderError> {
         let resolver = VettingResolver::new(options.policy, lookup);
-        let agent = Agent::with_parts(configuration(options)?, DefaultConnector::default(), resolver);
         Ok(Self {
-            agent,
+            agent: guarded_agent(options, resolver, true)?,
             timeout: options.timeout,
         })
     }
@@ -129,7 +128,22 @@ impl Sender {
     }
 }
 
-fn configuration(options: &SenderOptions) -> Result<Config, SenderError> {
+/// An HTTP client for other requests to addresses that users configure: the address policy of `resolver`, and the roots, the
+/// timeout and the user agent of `options`. It follows no redirect, uses no proxy and reuses no connection, and a status is no
+/// error. Without `https_only` it also sends to `http` URLs.
+///
+/// # Errors
+/// [`SenderError`] if the options are not usable.
+pub fn guarded_agent(
+    options: &SenderOptions,
+    resolver: VettingResolver,
+    https_only: bool,
+) -> Result<Agent, SenderError> {
+    let config = configuration(options, https_only)?;
+    Ok(Agent::with_parts(config, DefaultConnector::default(), resolver))
+}
+
+fn configuration(options: &SenderOptions, https_only: bool) -> Result<Config, SenderError> {
     let is_header_value =
         HeaderValue::from_str(&options.user_agent).is_ok_and(|value| value.to_str().is_ok());
     if !is_header_value || options.user_agent.is_empty() {
@@ -142,7 +156,7 @@ fn configuration(options: &SenderOptions) -> Result<Config, SenderError> {
         .build();
     Ok(Agent::config_builder()
         .tls_config(tls)
-        .https_only(true)
+        .https_only(https_only)
         // By default the client uses a proxy from the environment. A proxy would resolve names itself, and the policy could
         // not be enforced.
         .proxy(None)
@@ -202,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_client_cannot_bypass_the_checks() {
-        let config = configuration(&SenderOptions::new("audit-server/1.2.3")).unwrap();
+        let config = configuration(&SenderOptions::new("audit-server/1.2.3"), true).unwrap();
         assert!(config.proxy().is_none());
         assert!(config.https_only());
         assert_eq!(config.max_redirects(), 0);

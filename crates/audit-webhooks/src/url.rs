@@ -100,8 +100,8 @@ impl WebhookUrl {
         self.uri.host().unwrap_or_default()
     }
 
-    /// The parsed URL, to which the sender connects.
-    pub(crate) fn uri(&self) -> &Uri {
+    /// The parsed URL, to which a sender connects.
+    pub fn uri(&self) -> &Uri {
         &self.uri
     }
 }

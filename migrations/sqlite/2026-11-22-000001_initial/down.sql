@@ -1,6 +1,9 @@
 DROP TABLE stream_clients;
 DROP TABLE stream_events;
 DROP TABLE streams;
+DROP TABLE destination_set_aside;
+DROP TABLE destination_runs;
+DROP TABLE destinations;
 DROP TABLE delivery_attempts;
 DROP TABLE webhook_deliveries;
 DROP TABLE webhook_secrets;

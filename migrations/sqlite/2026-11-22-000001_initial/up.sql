@@ -568,6 +568,91 @@ CREATE TABLE delivery_attempts (
     PRIMARY KEY (delivery_id, number)
 );
 
+-- ---- Destinations ----
+
+-- Receivers of the events of one environment of a project: SIEMs, buckets, collectors. How far each is, is in `destination_runs`.
+CREATE TABLE destinations (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    environment TEXT NOT NULL,
+    name TEXT NOT NULL,
+    -- `https`, `s3`, `splunk_hec`, `datadog`, `otlp` or `syslog`.
+    kind TEXT NOT NULL,
+    -- Format of the records: `json`, `ocsf` or `cef`.
+    format TEXT NOT NULL,
+    -- Whether records in another format than `json` also have the event.
+    include_raw BOOLEAN NOT NULL,
+    -- JSON: which events are delivered.
+    filter TEXT NOT NULL,
+    -- Settings and credentials together; encrypted where an encryption key is configured, as secrets are.
+    config BLOB NOT NULL,
+    -- The configuration before it, until a delivery with the present one has succeeded. NULL otherwise.
+    previous_config BLOB,
+    paused BOOLEAN NOT NULL,
+    created_at BIGINT NOT NULL,
+    -- The tenant that has created it for its own events. NULL: the project.
+    created_by_tenant TEXT
+);
+-- Lists the destinations of a project.
+CREATE INDEX destinations_by_project ON destinations (project_id);
+
+-- The progress of destinations. Run 0 delivers the log without an end. Every other run is a replay of a part of the log; its row is
+-- deleted at the end. A run has one batch in flight. A node leases the run, and each of its writes names the lease, so a node that
+-- has lost the lease to another one changes nothing.
+CREATE TABLE destination_runs (
+    destination_id TEXT NOT NULL REFERENCES destinations (id),
+    number BIGINT NOT NULL,
+    ledger_id BIGINT NOT NULL REFERENCES ledgers (id),
+    -- The `seq` to read next.
+    cursor_seq BIGINT NOT NULL,
+    -- The first `seq` that is not delivered. NULL: the run has no end.
+    end_seq BIGINT,
+    -- Number of the last record that was delivered. Records are numbered from 1 without a gap.
+    position BIGINT NOT NULL,
+    -- Hash chain over the delivered records, 32 bytes.
+    chain BLOB NOT NULL,
+    -- JSON: the batch in flight. Committed before it is sent, so that after a crash the same batch is sent again.
+    planned TEXT,
+    -- The most records of the next batch.
+    batch_max BIGINT NOT NULL,
+    -- `active`; `delayed` or `credentials` after a failure, until `next_attempt_at`; `parked` until the destination is changed.
+    state TEXT NOT NULL,
+    -- Attempts since the last success.
+    attempts BIGINT NOT NULL,
+    next_attempt_at BIGINT NOT NULL,
+    leased_until BIGINT NOT NULL,
+    -- Random; identifies the lease of a node. NULL: no node delivers.
+    lease BLOB,
+    -- Events that were set aside since the last success.
+    set_aside_in_a_row BIGINT NOT NULL,
+    -- When the last checkpoint record was delivered, and the last position that it covers.
+    checkpoint_at BIGINT NOT NULL,
+    checkpoint_position BIGINT NOT NULL,
+    last_success_at BIGINT,
+    -- JSON: time, status, request and response of the last failure.
+    last_error TEXT,
+    -- Number of records that were delivered.
+    delivered BIGINT NOT NULL,
+    PRIMARY KEY (destination_id, number)
+);
+-- Finds the runs whose next attempt may begin, and the time of the next one after a failure. Parked runs are not read.
+CREATE INDEX destination_runs_due ON destination_runs (state, next_attempt_at);
+
+-- Events that a receiver has refused for good. They keep their position. Without a reference to the destination: the rows of a
+-- deleted one can be many, and are deleted in batches. The primary key lists them in the order of the stream.
+CREATE TABLE destination_set_aside (
+    destination_id TEXT NOT NULL,
+    run BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    seq BIGINT NOT NULL,
+    event_id BLOB NOT NULL,
+    content_hash BLOB NOT NULL,
+    at BIGINT NOT NULL,
+    -- What the receiver has responded.
+    reason TEXT NOT NULL,
+    PRIMARY KEY (destination_id, run, position)
+);
+
 -- ---- Anonymous streams ----
 
 -- A stream is identified by the SHA-256 of its token. The row outlives its events, so that a token is never reused.

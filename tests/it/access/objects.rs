@@ -15,6 +15,11 @@ pub(crate) fn nobody() -> String {
     format!("https://127.0.0.1:1{WEBHOOK_SECRET_PATH}")
 }
 
+/// A destination that nothing is sent to.
+pub(super) fn new_destination(_: &str) -> Value {
+    json!({"name": "a SIEM", "kind": "https", "settings": {"url": nobody()}, "paused": true})
+}
+
 pub(crate) fn unique_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("name-{}", COUNT.fetch_add(1, Ordering::Relaxed))
@@ -29,6 +34,7 @@ pub(crate) struct Objects {
     pub(crate) organization: Organization,
     webhook: OnceCell<String>,
     delivery: OnceCell<String>,
+    destination: OnceCell<String>,
 }
 
 impl Objects {
@@ -38,6 +44,7 @@ impl Objects {
             organization,
             webhook: OnceCell::new(),
             delivery: OnceCell::new(),
+            destination: OnceCell::new(),
         }
     }
 
@@ -67,6 +74,24 @@ impl Objects {
             Target::Webhook => self.webhook.get_or_init(|| self.new_webhook()).clone(),
             Target::NewWebhook => self.new_webhook(),
             Target::Delivery => self.delivery.get_or_init(|| self.new_delivery()).clone(),
+            Target::Destination => self.destination(),
+            Target::NewDestination => self.new_destination(),
+            Target::Replayed => {
+                own.project().store(event());
+                let id = self.destination();
+                let path = format!("/destinations/{id}/replay");
+                let started = own.master().post(&path).json(json!({})).send();
+                assert!(matches!(started.status(), 200 | 409), "{started:?}");
+                id
+            }
+            Target::NotReplayed => {
+                own.project().store(event());
+                let id = self.destination();
+                let path = format!("/destinations/{id}/replay");
+                let stopped = own.master().delete(&path).send();
+                assert!(matches!(stopped.status(), 200 | 404), "{stopped:?}");
+                id
+            }
             Target::Stream | Target::ClaimToken => {
                 let stream = Stream::of(&own.anonymous().with_address(&address()));
                 stream.store(event());
@@ -82,6 +107,18 @@ impl Objects {
 
     fn new_webhook(&self) -> String {
         text_of(&self.organization.create_webhook(&nobody()), "id")
+    }
+
+    fn destination(&self) -> String {
+        self.destination.get_or_init(|| self.new_destination()).clone()
+    }
+
+    fn new_destination(&self) -> String {
+        let request = self.organization.master().post("/destinations");
+        let created = request
+            .json(new_destination(&self.organization.project_id))
+            .send();
+        text_of(&created.expect_status(201)["destination"], "id")
     }
 
     fn new_delivery(&self) -> String {

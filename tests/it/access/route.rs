@@ -38,6 +38,14 @@ pub(crate) enum Target {
     /// For a request that deletes it.
     NewWebhook,
     Delivery,
+    /// Paused, and the same for every request.
+    Destination,
+    /// For a request that deletes it.
+    NewDestination,
+    /// The same as [`Target::Destination`], with a replay.
+    Replayed,
+    /// The same, without one.
+    NotReplayed,
     /// A stream with an event.
     Stream,
     /// The same, named by the body.
@@ -145,7 +153,8 @@ impl Route {
             (_, "viewer-tokens") => "viewer-tokens",
             (
                 _,
-                "keys" | "master-keys" | "projects" | "redaction" | "viewer-tiers" | "streams" | "portal",
+                "keys" | "master-keys" | "projects" | "redaction" | "viewer-tiers" | "streams" | "portal"
+                | "destinations",
             ) => "admin",
             (_, other) => panic!("which scope is {other}?"),
         })

@@ -1,6 +1,6 @@
 //! The table of routes. What several tests need to know of a route is a field of its row.
 
-use super::objects::{nobody, unique_name};
+use super::objects::{new_destination, nobody, unique_name};
 use super::route::Outcome::{Forbidden, NotFound, Success};
 use super::route::Recorded::{As, Nothing};
 use super::route::Subject::{self, InResponse, Object};
@@ -394,6 +394,78 @@ pub(crate) const ROUTES: &[Route] = &[
             post(Nothing("it changes no setting, and the attempt is listed")),
             "/api/v1/alerts/deliveries/:id/retry",
             202,
+        )
+    },
+    master(READ, "/api/v1/destinations", 200),
+    Route {
+        body: Some(new_destination),
+        ..master(
+            post(As("audit.destination.created", InResponse("/destination/id"))),
+            "/api/v1/destinations",
+            201,
+        )
+    },
+    Route {
+        target: Target::Destination,
+        ..master(READ, "/api/v1/destinations/:id", 200)
+    },
+    Route {
+        target: Target::Destination,
+        body: Some(|_| json!({"name": unique_name()})),
+        ..master(
+            patch(As("audit.destination.updated", Object)),
+            "/api/v1/destinations/:id",
+            200,
+        )
+    },
+    Route {
+        target: Target::NewDestination,
+        ..master(
+            delete(As("audit.destination.deleted", Object)),
+            "/api/v1/destinations/:id",
+            200,
+        )
+    },
+    Route {
+        target: Target::Destination,
+        ..master(
+            post(Nothing("it changes nothing")),
+            "/api/v1/destinations/:id/test",
+            200,
+        )
+    },
+    Route {
+        target: Target::Destination,
+        ..master(READ, "/api/v1/destinations/:id/preview", 200)
+    },
+    Route {
+        target: Target::NotReplayed,
+        body: Some(|_| json!({"from_seq": 0})),
+        ..master(
+            post(As("audit.destination.replay_started", Object)),
+            "/api/v1/destinations/:id/replay",
+            200,
+        )
+    },
+    Route {
+        target: Target::Replayed,
+        ..master(
+            delete(As("audit.destination.replay_stopped", Object)),
+            "/api/v1/destinations/:id/replay",
+            200,
+        )
+    },
+    Route {
+        target: Target::Destination,
+        ..master(READ, "/api/v1/destinations/:id/set-aside", 200)
+    },
+    Route {
+        target: Target::Destination,
+        body: Some(|_| json!({})),
+        ..master(
+            post(Nothing("it changes no setting")),
+            "/api/v1/destinations/:id/set-aside/resend",
+            200,
         )
     },
     Route {

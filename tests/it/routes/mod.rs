@@ -1,5 +1,6 @@
 mod alerts;
 mod archived_projects;
+mod destinations;
 mod events;
 mod key_changes;
 mod keys;

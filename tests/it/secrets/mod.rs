@@ -1,6 +1,7 @@
 //! Secrets at rest: every one is encrypted for its place, and the encryption key can be introduced and rotated.
 
 mod cells;
+mod destinations;
 mod hash_keys;
 mod places;
 mod rotation;

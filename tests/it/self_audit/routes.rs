@@ -145,7 +145,8 @@ fn no_event_has_a_secret(database: DatabaseKind) {
         let mut secrets = vec![organization.master_key.clone(), organization.project_key.clone()];
         if let Some(response) = &sent.response {
             let body = response.body();
-            let created = [&body["key"], &body["token"], &body["webhook"]["secret"]];
+            let secret = &body["destination"]["signing_secret"];
+            let created = [&body["key"], &body["token"], &body["webhook"]["secret"], secret];
             secrets.extend(created.into_iter().filter_map(Value::as_str).map(str::to_owned));
         }
         secrets.push(WEBHOOK_SECRET_PATH.to_owned());

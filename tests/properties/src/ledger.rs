@@ -4,8 +4,8 @@ use crate::text;
 use audit_domain::ContentHash;
 use audit_ledger::{
     AddCheckpoint, Anchor, Checkpoint, Frontier, Hash, InclusionProof, KeyName, KeyRotation, MapTile, Origin,
-    Policy, SignedAnchor, SignedCheckpoint, SignedTenantMap, SigningKey, Tile, TileId, TileSet, TlogProof,
-    VerifierKey, WitnessKey, WitnessSigner, entry_bundle, merge_signatures, note_text,
+    Policy, SignedAnchor, SignedCheckpoint, SignedStream, SignedTenantMap, SigningKey, Tile, TileId, TileSet,
+    TlogProof, VerifierKey, WitnessKey, WitnessSigner, entry_bundle, merge_signatures, note_text,
 };
 use std::str::FromStr;
 
@@ -67,6 +67,7 @@ pub fn note(bytes: &[u8]) -> bool {
     assert!(SignedCheckpoint::open_of_owner(text, &other_key()).is_err());
     assert!(SignedAnchor::open(text, &[other_key()]).is_err());
     assert!(SignedTenantMap::open(text, &[other_key()]).is_err());
+    assert!(SignedStream::open(text, &[other_key()]).is_err());
     let (_, checkpoint) = log();
     let signed = key("example.com/log", 1).sign(checkpoint);
     let merged = merge_signatures(signed.note(), text);

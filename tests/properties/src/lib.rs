@@ -5,6 +5,7 @@
 #![expect(clippy::missing_panics_doc, reason = "that is how a property fails")]
 
 pub mod csv;
+pub mod destinations;
 pub mod events;
 pub mod hashes;
 pub mod index;
@@ -149,6 +150,11 @@ pub const PROPERTIES: &[Property] = &[
         name: "sha256_lanes",
         check: hashes::sha256_lanes,
         seeds: hashes::sha256_lanes_seeds,
+    },
+    Property {
+        name: "destinations",
+        check: destinations::destinations,
+        seeds: destinations::destinations_seeds,
     },
 ];
 

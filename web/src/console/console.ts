@@ -6,6 +6,7 @@ import { define } from "../viewer/elements.js";
 import { type Filter, fromFragment } from "../viewer/filter.js";
 import { AlertRules } from "./sections/alert-rules.js";
 import { Alerts } from "./sections/alerts.js";
+import { Destinations } from "./sections/destinations.js";
 import { Keys } from "./sections/keys.js";
 import { Log } from "./sections/log.js";
 import { Overview } from "./sections/overview.js";
@@ -29,6 +30,7 @@ const SECTIONS: Entry[] = [
   { path: "alerts", label: "Alerts", content: (session) => html`<console-alerts .session=${session} .wanted=${linked().alert}></console-alerts>` },
   { path: "rules", label: "Alert rules", content: (session) => html`<console-rules .session=${session}></console-rules>` },
   { path: "webhooks", label: "Webhooks", content: (session) => html`<console-webhooks .session=${session}></console-webhooks>` },
+  { path: "destinations", label: "Destinations", content: (session) => html`<console-destinations .session=${session}></console-destinations>` },
   { path: "redaction", label: "Redaction", content: (session) => html`<console-redaction .session=${session}></console-redaction>` },
   { path: "tiers", label: "Viewer tiers", content: (session) => html`<console-tiers .session=${session}></console-tiers>` },
   { path: "portal", label: "Portal", content: (session) => html`<console-portal .session=${session}></console-portal>` },
@@ -218,7 +220,7 @@ class Console extends LitElement {
 
 define();
 const elements: [string, CustomElementConstructor][] = [
-  ["console-overview", Overview], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks],
+  ["console-overview", Overview], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations],
   ["console-redaction", Redaction], ["console-tiers", Tiers], ["console-keys", Keys], ["console-streams", Streams], ["console-portal", PortalSection], ["console-usage", UsageSection], ["console-log", Log],
   ["console-page", Console],
 ];

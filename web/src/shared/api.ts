@@ -120,7 +120,7 @@ export class Api {
       if (value === undefined || value === "") continue;
       for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
     }
-    if (this.isMaster && environment === "test" && /^\/(events|alerts(\?|$|\/alt_)|log)/.test(path)) query.set("environment", "test");
+    if (this.isMaster && environment === "test" && /^\/(events|destinations|alerts(\?|$|\/alt_)|log)/.test(path)) query.set("environment", "test");
     const headers: Record<string, string> = {};
     if (credential) headers["Authorization"] = `Bearer ${credential}`;
     if (this.isMaster && projectId && !path.startsWith("/projects")) headers["X-Project-Id"] = projectId;

@@ -260,6 +260,7 @@ fn maintain(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
                 );
             }
             measure(service);
+            measure_destinations(service);
             next_count_at = Instant::now() + COUNT_PAUSE_FACTOR * started_at.elapsed();
         }
         if purged_at.is_none_or(|at| at.elapsed() >= purge_interval) {
@@ -272,6 +273,15 @@ fn maintain(service: &Arc<AuditLog>, stopped: &mpsc::Receiver<()>) {
 fn measure(service: &AuditLog) {
     if let Err(error) = service.measure() {
         log::warn!("cannot measure the database: {:#}", anyhow::Error::from(error));
+    }
+}
+
+fn measure_destinations(service: &AuditLog) {
+    if let Err(error) = service.measure_destinations() {
+        log::warn!(
+            "cannot measure the destinations: {:#}",
+            anyhow::Error::from(error)
+        );
     }
 }
 
@@ -290,6 +300,7 @@ fn describe(purged: Purged) -> String {
         deliveries,
         webhooks,
         secrets,
+        set_aside,
         groups,
     } = purged;
     let counts = [
@@ -298,6 +309,7 @@ fn describe(purged: Purged) -> String {
         (deliveries, "finished deliveries"),
         (webhooks, "deliveries and records of deleted webhooks"),
         (secrets, "replaced webhook secrets"),
+        (set_aside, "events set aside by deleted destinations"),
         (groups, "idle alert groups"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);

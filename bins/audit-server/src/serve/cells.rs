@@ -3,7 +3,7 @@
 use super::background::Background;
 use actix_web::rt::time::timeout;
 use anyhow::Context;
-use audit_app::{AuditLog, Deliveries, Sender, WitnessThreads};
+use audit_app::{AuditLog, Deliveries, Destinations, Sender, WitnessThreads};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +27,7 @@ struct Workers {
     service: Arc<AuditLog>,
     background: Background,
     deliveries: Deliveries,
+    destinations: Option<Destinations>,
     witnessing: Option<WitnessThreads>,
 }
 
@@ -42,6 +43,7 @@ impl Workers {
         Ok(Self {
             background: Background::start(service)?,
             deliveries: service.start_deliveries(sender)?,
+            destinations: service.start_destinations()?,
             witnessing: service.start_witnessing()?,
             service: Arc::clone(service),
         })
@@ -49,7 +51,14 @@ impl Workers {
 
     fn stop(self) {
         let stopping = self.background.request_stop();
+        // Their attempts end while those of the deliveries do.
+        if let Some(destinations) = &self.destinations {
+            destinations.request_stop();
+        }
         self.deliveries.stop();
+        if let Some(destinations) = self.destinations {
+            destinations.stop();
+        }
         stopping.join();
         if let Err(error) = self.service.sign_checkpoints() {
             log::warn!(

@@ -4,8 +4,8 @@ use super::program::{self, SigningError, SigningProgram};
 use crate::error::{AppError, Result};
 use crate::secrets::ServiceSecret;
 use audit_ledger::{
-    Anchor, Checkpoint, KeyName, SignedAnchor, SignedCheckpoint, SignedTenantMap, SigningKey, TenantMapHead,
-    VerifierKey,
+    Anchor, Checkpoint, KeyName, SignedAnchor, SignedCheckpoint, SignedStream, SignedTenantMap, SigningKey,
+    TenantMapHead, VerifierKey,
 };
 use audit_secrets::KeyRing;
 use audit_store::StoreError;
@@ -155,6 +155,18 @@ impl LogKey {
                 key.attach_tenant_map(&head, &signature).map_err(other_key)?
             }
         })
+    }
+
+    /// Signs the text of the note of a stream.
+    pub(super) fn sign_stream(&self, text: &str) -> Result<SignedStream> {
+        let signed = match self {
+            Self::Stored(key) => key.sign_stream(text).map_err(AppError::internal)?,
+            Self::Elsewhere(key, program) => {
+                let signature = signature_of(program.as_ref(), text)?;
+                key.attach_stream(text, &signature).map_err(other_key)?
+            }
+        };
+        Ok(signed)
     }
 
     /// Its signature over the statement that a new key follows an old one.

@@ -7,7 +7,8 @@ use crate::error::{AppError, Result};
 use crate::secrets::ServiceSecret;
 use audit_ledger::{
     Anchor, AnchorError, Checkpoint, CheckpointError, KeyName, KeyRotation, Origin, SignedAnchor,
-    SignedCheckpoint, SignedTenantMap, TenantMapHead, VerifierKey, key_predecessors, key_successors,
+    SignedCheckpoint, SignedStream, SignedTenantMap, TenantMapHead, VerifierKey, key_predecessors,
+    key_successors,
 };
 use audit_secrets::KeyRing;
 use audit_store::{Reader, StoreError};
@@ -101,6 +102,11 @@ impl LogSigner {
     /// Signs a map of tenants.
     pub(super) fn sign_tenant_map(&self, head: TenantMapHead) -> Result<SignedTenantMap> {
         self.key.sign_tenant_map(head)
+    }
+
+    /// Signs the text of the note of a stream.
+    pub(super) fn sign_stream(&self, text: &str) -> Result<SignedStream> {
+        self.key.sign_stream(text)
     }
 
     /// Checks that this process can sign: with stored keys, or with the programs that have them.

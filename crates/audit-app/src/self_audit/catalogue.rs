@@ -1,6 +1,8 @@
 //! Every event of the service: its action, its category, and what it says. No event contains a secret, the text of a key, or
 //! the path of a webhook's URL, which often is a secret of the receiver.
 
+mod destinations;
+
 use super::settings::{self, Settings, changes, origin_of_url, text_or_null};
 use crate::portal::Portal;
 use crate::webhooks::Webhook;
@@ -72,6 +74,32 @@ audit_domain::words! {
         WebhookDeleted = "audit.webhook.deleted",
         /// The secret of a webhook was replaced.
         WebhookSecretRotated = "audit.webhook.secret_rotated",
+        /// A destination was created.
+        DestinationCreated = "audit.destination.created",
+        /// A destination was changed.
+        DestinationUpdated = "audit.destination.updated",
+        /// A destination was deleted.
+        DestinationDeleted = "audit.destination.deleted",
+        /// The credentials of a destination were replaced.
+        DestinationCredentialsRotated = "audit.destination.credentials_rotated",
+        /// A destination was paused.
+        DestinationPaused = "audit.destination.paused",
+        /// A destination that was paused or parked was resumed.
+        DestinationResumed = "audit.destination.resumed",
+        /// A replay of a destination was started.
+        DestinationReplayStarted = "audit.destination.replay_started",
+        /// A replay of a destination was stopped.
+        DestinationReplayStopped = "audit.destination.replay_stopped",
+        /// The receiver of a destination has taken no events for five minutes.
+        DestinationDelayed = "audit.destination.delayed",
+        /// The receiver of a destination takes events again.
+        DestinationRecovered = "audit.destination.recovered",
+        /// The receiver of a destination refused several events in a row, so nothing more is sent.
+        DestinationParked = "audit.destination.parked",
+        /// The receiver of a destination refused the credentials.
+        DestinationRefusedCredentials = "audit.destination.refused_credentials",
+        /// The receiver of a destination refused an event.
+        DestinationEventSetAside = "audit.destination.event_set_aside",
         /// A stream was claimed.
         StreamClaimed = "audit.stream.claimed",
         /// An export began.
@@ -84,7 +112,8 @@ audit_domain::words! {
 }
 
 impl ServiceAction {
-    /// The category of its events: `security` for what decides who sees which data, `admin` for the rest.
+    /// The category of its events: `security` for what decides who sees which data, `system` for what a receiver does, `admin` for
+    /// the rest.
     pub const fn category(self) -> Category {
         match self {
             Self::ApiKeyCreated
@@ -102,6 +131,11 @@ impl ServiceAction {
             | Self::ViewerTierDeleted
             | Self::ViewerTokenCreated
             | Self::WebhookSecretRotated
+            | Self::DestinationCreated
+            | Self::DestinationUpdated
+            | Self::DestinationDeleted
+            | Self::DestinationCredentialsRotated
+            | Self::DestinationReplayStarted
             | Self::EventsExported
             | Self::SelfAuditEnabled
             | Self::SelfAuditDisabled => Category::Security,
@@ -118,16 +152,28 @@ impl ServiceAction {
             | Self::WebhookCreated
             | Self::WebhookUpdated
             | Self::WebhookDeleted
+            | Self::DestinationPaused
+            | Self::DestinationResumed
+            | Self::DestinationReplayStopped
             | Self::StreamClaimed => Category::Admin,
+            Self::DestinationDelayed
+            | Self::DestinationRecovered
+            | Self::DestinationParked
+            | Self::DestinationRefusedCredentials
+            | Self::DestinationEventSetAside => Category::System,
         }
     }
 
     /// Whether the change takes access away and gives none. Such a change must not wait for a log that takes no events.
     const fn takes_access_away(self) -> bool {
         match self {
-            Self::ApiKeyRevoked | Self::MasterKeyRevoked | Self::ViewerTierDeleted | Self::WebhookDeleted => {
-                true
-            }
+            Self::ApiKeyRevoked
+            | Self::MasterKeyRevoked
+            | Self::ViewerTierDeleted
+            | Self::WebhookDeleted
+            | Self::DestinationDeleted
+            | Self::DestinationPaused
+            | Self::DestinationReplayStopped => true,
             Self::ApiKeyCreated
             | Self::ApiKeyUpdated
             | Self::ApiKeyRotated
@@ -152,6 +198,16 @@ impl ServiceAction {
             | Self::WebhookCreated
             | Self::WebhookUpdated
             | Self::WebhookSecretRotated
+            | Self::DestinationCreated
+            | Self::DestinationUpdated
+            | Self::DestinationCredentialsRotated
+            | Self::DestinationResumed
+            | Self::DestinationReplayStarted
+            | Self::DestinationDelayed
+            | Self::DestinationRecovered
+            | Self::DestinationParked
+            | Self::DestinationRefusedCredentials
+            | Self::DestinationEventSetAside
             | Self::StreamClaimed
             | Self::EventsExported
             | Self::SelfAuditEnabled

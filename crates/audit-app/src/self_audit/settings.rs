@@ -3,6 +3,7 @@
 //! Each function takes its object apart without `..`, so that a new setting does not compile until it is decided whether it
 //! may be shown.
 
+use crate::destinations::Destination;
 use crate::portal::{Logo, Portal};
 use crate::webhooks::Webhook;
 use audit_alerts::{AlertRule, RuleCondition, RuleDefinition};
@@ -203,6 +204,36 @@ pub(super) fn of_webhook(webhook: &Webhook) -> Settings {
         ("url", json!(origin_of_url(url))),
         ("format", json!(format.as_str())),
         ("enabled", json!(enabled)),
+    ])
+}
+
+/// Of where the events go, only the host: settings may hold what protects a receiver, such as a path. A pause and new credentials have
+/// events of their own, and each event has the environment.
+pub(super) fn of_destination(destination: &Destination) -> Settings {
+    let Destination {
+        id: _,
+        environment: _,
+        name,
+        kind,
+        format,
+        include_raw,
+        filter,
+        settings: _,
+        credentials,
+        host,
+        paused: _,
+        created_at: _,
+        has_previous_credentials: _,
+        signing_secret: _,
+    } = destination;
+    Settings::from([
+        ("name", json!(name)),
+        ("kind", json!(kind.as_str())),
+        ("format", json!(format.as_str())),
+        ("include_raw", json!(include_raw)),
+        ("filter", filter.to_json()),
+        ("host", json!(host)),
+        ("credentials", json!(credentials)),
     ])
 }
 

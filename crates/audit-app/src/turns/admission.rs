@@ -155,4 +155,16 @@ impl<P: Policy> Presented<P> {
         let turn = timed(ADMISSION, self.service.turns.requests.take(&owner)).await?;
         timed("work", turn.run(work)).await
     }
+    /// As [`Self::request`], for work that waits for a receiver on the network.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub async fn send<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let owner = self.owner()?;
+        let turn = timed(ADMISSION, self.service.turns.sends.take(&owner)).await?;
+        timed("send", turn.run(work)).await
+    }
 }

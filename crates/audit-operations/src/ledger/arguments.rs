@@ -5,6 +5,7 @@ use crate::signing_program::{ProgramBeforeOptions, SigningProgramOptions};
 use audit_domain::{Bound, Environment, ProjectId, Timestamp};
 use audit_verifier::audit::AuditOptions;
 use audit_verifier::compare::CompareOptions;
+use audit_verifier::stream::StreamOptions;
 use audit_verifier::{Age, PolicyOptions};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -25,6 +26,10 @@ pub enum LogCommand {
     ///
     /// Exit code 0: one continues the other. 1: they contradict each other. 2: the check could not be completed.
     Compare(CompareOptions),
+    /// Verify the records of a destination, as a receiver has kept them: nothing is missing, nothing was changed.
+    ///
+    /// Exit code 0: the file is complete up to its last checkpoint. 1: it is not. 2: the check could not be completed.
+    Stream(StreamOptions),
     /// Write a zip archive of the events received in a range of time, with proofs that anyone can verify offline (`check`).
     Export(ExportOptions),
     /// Print the public key that verifies the checkpoints of the log, for auditors.

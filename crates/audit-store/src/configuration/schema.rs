@@ -1,6 +1,6 @@
 //! The tables of the configuration. Only this module can name them.
 
-use crate::schema::ledgers;
+use crate::schema::{destination_runs, ledgers};
 
 diesel::table! {
     secrets (name) { name -> Text, secret -> Binary, created_at -> BigInt, }
@@ -119,5 +119,31 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(organizations, projects, webhooks);
+diesel::table! {
+    destinations (id) {
+        id -> Text,
+        project_id -> Text,
+        environment -> Text,
+        name -> Text,
+        kind -> Text,
+        format -> Text,
+        include_raw -> Bool,
+        filter -> Text,
+        config -> Binary,
+        previous_config -> Nullable<Binary>,
+        paused -> Bool,
+        created_at -> BigInt,
+        created_by_tenant -> Nullable<Text>,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(
+    organizations,
+    projects,
+    destinations,
+    destination_runs,
+    ledgers
+);
+diesel::allow_tables_to_appear_in_same_query!(webhooks, projects);
+diesel::allow_tables_to_appear_in_same_query!(webhooks, organizations);
 diesel::allow_tables_to_appear_in_same_query!(api_keys, ledgers);

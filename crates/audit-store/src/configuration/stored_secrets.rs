@@ -1,6 +1,7 @@
 //! All stored secrets, to encrypt them again. [`SecretRow`] names every table that has some.
 
-use super::schema::{secrets, viewer_secrets, webhook_secrets, webhooks};
+use super::destinations::DestinationRow;
+use super::schema::{destinations, secrets, viewer_secrets, webhook_secrets, webhooks};
 use crate::access::{Reader, Writer};
 use crate::error::Result;
 use diesel::prelude::*;
@@ -16,6 +17,8 @@ pub enum SecretRow {
     Webhook(String, i64),
     /// The URL of a webhook: the ids of the webhook and of its project. Its path is often all that protects a receiver.
     WebhookUrl(String, String),
+    /// The configuration of a destination, present or previous: the ids of the destination and of its project.
+    Destination(String, String),
 }
 
 /// A secret as it is stored.
@@ -64,6 +67,10 @@ impl Reader<'_> {
             .order(webhooks::id)
             .select((webhooks::id, webhooks::project_id, webhooks::url))
             .load(self.session())?;
+        let configurations = destinations::table
+            .order(destinations::id)
+            .select(DestinationRow::as_select())
+            .load(self.session())?;
         let stored = |row, secret| StoredSecret { row, secret };
         let of_service = of_service.into_iter();
         let of_service = of_service.map(|(name, secret)| stored(SecretRow::Service(name), secret));
@@ -74,10 +81,18 @@ impl Reader<'_> {
             of_webhooks.map(|(id, number, secret)| stored(SecretRow::Webhook(id, number), secret));
         let urls = urls.into_iter();
         let urls = urls.map(|(id, project, url)| stored(SecretRow::WebhookUrl(id, project), url));
+        let of_destinations = configurations.into_iter().flat_map(|destination| {
+            let row = SecretRow::Destination(destination.id, destination.project_id);
+            let configs = [Some(destination.config), destination.previous_config]
+                .into_iter()
+                .flatten();
+            configs.map(move |config| stored(row.clone(), config))
+        });
         Ok(of_service
             .chain(of_viewers)
             .chain(of_webhooks)
             .chain(urls)
+            .chain(of_destinations)
             .collect())
     }
 }
@@ -113,6 +128,16 @@ impl Writer<'_> {
                 let row = webhooks::table.find(id).filter(webhooks::url.eq(present));
                 let update = diesel::update(row).set(webhooks::url.eq(after));
                 update.execute(self.session())?
+            }
+            SecretRow::Destination(id, _) => {
+                let row = destinations::table.find(id);
+                let row = row.filter(destinations::config.eq(present));
+                let update = diesel::update(row).set(destinations::config.eq(after));
+                let replaced = update.execute(self.session())?;
+                let row = destinations::table.find(id);
+                let row = row.filter(destinations::previous_config.eq(present));
+                let update = diesel::update(row).set(destinations::previous_config.eq(after));
+                replaced + update.execute(self.session())?
             }
         };
         Ok(replaced > 0)

@@ -24,7 +24,7 @@ const fn table(name: &'static str, columns: &'static str) -> CopiedTable {
 }
 
 /// The copied tables. A table comes after those to which it refers.
-pub(crate) const COPIED_TABLES: [CopiedTable; 27] = [
+pub(crate) const COPIED_TABLES: [CopiedTable; 30] = [
     table("deployment", "id version"),
     table("secrets", "name secret created_at"),
     table("organizations", "id name plan created_at"),
@@ -87,6 +87,21 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 27] = [
     table(
         "delivery_attempts",
         "delivery_id number started_at duration_ms status_code failure",
+    ),
+    table(
+        "destinations",
+        "id project_id environment name kind format include_raw filter config previous_config paused created_at \
+         created_by_tenant",
+    ),
+    table(
+        "destination_runs",
+        "destination_id number ledger_id cursor_seq end_seq position chain planned batch_max state attempts \
+         next_attempt_at leased_until lease set_aside_in_a_row checkpoint_at checkpoint_position last_success_at \
+         last_error delivered",
+    ),
+    table(
+        "destination_set_aside",
+        "destination_id run position seq event_id content_hash at reason",
     ),
     table(
         "streams",

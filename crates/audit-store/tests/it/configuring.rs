@@ -1,11 +1,12 @@
 //! The version of a project's configuration: a transaction that changes cached data draws another one, and no other does.
 
+use crate::destinations::{destination_row, run_row};
 use crate::{NOW, create_project, open};
 use audit_alerts::{AlertRule, CooldownSeconds, GroupBy, RuleConditions, RuleDefinition, Severity};
 use audit_domain::{Environment, KeyId, KeyLimits, OrganizationId, Plan, ProjectId, RuleId, ViewerTier};
 use audit_store::{
-    ConfigurationVersion, Configurator, Deployment, Key, KeyUse, ProjectUpdate, RedactionRuleRow, Store,
-    StoreError, WebhookRow,
+    ConfigurationVersion, Configurator, Deployment, DestinationRow, Key, KeyUse, ProjectUpdate,
+    RedactionRuleRow, Store, StoreError, WebhookRow,
 };
 
 const ORGANIZATION: [u8; 16] = [1; 16];
@@ -115,7 +116,7 @@ const OTHER_URL: &str = "https://b.example/";
 
 /// The methods of the configurators, in an order in which each finds the rows it needs: the call, whether it draws another
 /// version, and the step.
-const STEPS: [(&str, bool, Step); 45] = [
+const STEPS: [(&str, bool, Step); 48] = [
     (
         "the plan",
         true,
@@ -322,6 +323,31 @@ const STEPS: [(&str, bool, Step); 45] = [
         "delete it again",
         false,
         Step::Project(|c, _| c.delete_webhook("w", NOW).map(drop)),
+    ),
+    (
+        "a destination",
+        false,
+        Step::Project(|c, project_id| {
+            let ledger_id = c.ledgers(project_id)?[&Environment::Live];
+            c.insert_destination(&destination_row(project_id, "d"), &run_row(ledger_id, "d"))
+        }),
+    ),
+    (
+        "pause it",
+        false,
+        Step::Project(|c, project_id| {
+            let row = destination_row(project_id, "d");
+            let paused = DestinationRow {
+                paused: true,
+                ..row.clone()
+            };
+            c.update_destination(&row, &paused)
+        }),
+    ),
+    (
+        "delete it",
+        false,
+        Step::Project(|c, _| c.delete_destination("d").map(drop)),
     ),
     (
         "a signing secret",

@@ -8,6 +8,7 @@ mod backlog;
 mod concurrent_changes;
 mod configuring;
 mod deliveries;
+mod destinations;
 mod distribution;
 mod files;
 mod finding;

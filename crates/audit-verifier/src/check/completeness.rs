@@ -67,7 +67,10 @@ struct Compared {
 }
 
 /// The content hash of an event as it was read; an error where it is not the one that it states.
-fn content_hash(event: &mut Map<String, Value>, log: &LogName) -> anyhow::Result<(ContentHash, bool)> {
+pub(crate) fn content_hash(
+    event: &mut Map<String, Value>,
+    log: &LogName,
+) -> anyhow::Result<(ContentHash, bool)> {
     let hash = event.remove("content_hash");
     let hash = hash
         .as_ref()

@@ -18,6 +18,7 @@ const NUMBERS = new Intl.NumberFormat();
  * not show its metrics here has none of them. */
 const GAUGES = [
   { metric: "audit_webhook_deliveries_pending", label: "deliveries pending, all projects", href: "#/webhooks" },
+  { metric: "audit_destination_lag_events", label: "events that a destination lacks, all projects", href: "#/destinations" },
   { metric: "audit_store_queue_depth", label: "requests in the write queue" },
   { metric: "audit_index_backlog_events", label: "events not yet indexed" },
   { metric: "audit_store_events_to_rebuild", label: "events to index again" },

@@ -1,0 +1,285 @@
+//! The destinations of a project, listed and changed.
+
+use super::configuration::{ConfigParts, DestinationChange, check_record_format};
+use super::{
+    DESTINATIONS_MAX, Destination, DestinationProgress, DestinationReport, NewDestination, destination_of,
+    require_paid_plan,
+};
+use crate::error::{AppError, Result};
+use crate::self_audit::{Changed, Requester, ServiceEvent};
+use crate::service::{AuditLog, Selection};
+use audit_auth::{MasterKey, Principal};
+use audit_destinations::{Chain, DestinationId, Kind, RunState};
+use audit_domain::{Environment, ProjectId, Timestamp, Violations};
+use audit_store::{Configurator, DestinationRow, DestinationRunRow, LedgerId, MAIN_RUN};
+
+/// A run that begins at `cursor_seq`.
+pub(super) fn new_run(
+    id: &str,
+    number: i64,
+    ledger_id: LedgerId,
+    cursor_seq: u64,
+    kind: Kind,
+    now: Timestamp,
+) -> DestinationRunRow {
+    DestinationRunRow {
+        destination_id: id.to_owned(),
+        number,
+        ledger_id: ledger_id.0,
+        cursor_seq: cursor_seq.cast_signed(),
+        end_seq: None,
+        position: 0,
+        chain: Chain::START.as_bytes().to_vec(),
+        planned: None,
+        batch_max: i64::try_from(kind.limits().records_max).unwrap_or(i64::MAX),
+        state: RunState::Active.to_string(),
+        attempts: 0,
+        next_attempt_at: now.as_micros(),
+        leased_until: 0,
+        lease: None,
+        set_aside_in_a_row: 0,
+        checkpoint_at: now.as_micros(),
+        checkpoint_position: 0,
+        last_success_at: None,
+        last_error: None,
+        delivered: 0,
+    }
+}
+
+impl AuditLog {
+    /// The destinations of a project and environment, oldest first.
+    ///
+    /// # Errors
+    /// When the principal has no access to the project.
+    pub fn destinations(&self, master: &MasterKey, selection: Selection) -> Result<Vec<DestinationReport>> {
+        let principal = &Principal::Master(*master);
+        let now = self.clock.now();
+        self.store.query(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let rows = reader.destinations(scope.project.project.id, scope.environment)?;
+            let mut reports = Vec::with_capacity(rows.len());
+            for row in rows {
+                reports.push(DestinationReport {
+                    destination: Destination::open(&row, &self.settings.encryption)?,
+                    progress: DestinationProgress::read(reader, &row, now)?,
+                });
+            }
+            Ok(reports)
+        })
+    }
+
+    /// A destination of a project.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn destination(
+        &self,
+        master: &MasterKey,
+        selection: Selection,
+        id: DestinationId,
+    ) -> Result<DestinationReport> {
+        let principal = &Principal::Master(*master);
+        let now = self.clock.now();
+        self.store.query(|reader| {
+            let scope = self.scope(reader, principal, selection)?;
+            let row = destination_of(reader, scope.project.project.id, id)?;
+            Ok(DestinationReport {
+                destination: Destination::open(&row, &self.settings.encryption)?,
+                progress: DestinationProgress::read(reader, &row, now)?,
+            })
+        })
+    }
+
+    /// Creates a destination. It gets the events from its own creation on; [`Self::start_replay`] sends earlier ones.
+    ///
+    /// # Errors
+    /// [`AppError::Invalid`] names the settings and credentials that are not as they must be; [`AppError::Forbidden`] on the free
+    /// plan, and when the project has [`DESTINATIONS_MAX`] destinations.
+    pub fn create_destination(
+        &self,
+        master: &MasterKey,
+        selection: Selection,
+        new: NewDestination,
+    ) -> Result<DestinationReport> {
+        let principal = &Principal::Master(*master);
+        let scope = self.store.read(|reader| {
+            let scope = self.scope(reader, principal, in_environment(selection, &new)?)?;
+            require_paid_plan(reader, scope.project.project.id)?;
+            Ok::<_, AppError>(scope)
+        })?;
+        check_record_format(new.kind, new.format)?;
+        let parts = ConfigParts::of(self);
+        let (config, made) = parts.parse(new.kind, &new.settings, new.credentials)?;
+        let (project_id, ledger_id, now) = (scope.project.project.id, scope.ledger_id, self.clock.now());
+        let id = DestinationId::new(now, self.entropy.bytes()).to_string();
+        let row = DestinationRow {
+            config: parts.seal(&config, &id, &project_id.to_string()),
+            id,
+            project_id: project_id.to_string(),
+            environment: scope.environment.to_string(),
+            name: new.name.to_string(),
+            kind: new.kind.to_string(),
+            format: new.format.to_string(),
+            include_raw: new.include_raw,
+            filter: new.filter.to_json().to_string(),
+            previous_config: None,
+            paused: new.paused,
+            created_at: now.as_micros(),
+            created_by_tenant: None,
+        };
+        let destination = Destination {
+            signing_secret: made,
+            ..Destination::open(&row, &parts.keys)?
+        };
+        let created = self.change_project(project_id, &Requester::from(master), move |configurator| {
+            require_paid_plan(configurator, project_id)?;
+            require_room(configurator, project_id)?;
+            let size = configurator.ledger_size(ledger_id)?;
+            let run = new_run(&row.id, MAIN_RUN, ledger_id, size, destination.kind, now);
+            configurator.insert_destination(&row, &run)?;
+            let event = ServiceEvent::destination(None, Some(&destination));
+            let progress = DestinationProgress::read(configurator, &row, now)?;
+            Ok(Changed::if_some(
+                DestinationReport {
+                    destination,
+                    progress,
+                },
+                event,
+            ))
+        });
+        self.wake_destinations();
+        created
+    }
+
+    /// Changes a destination. A change of its configuration, or `paused: false`, also lets a run that waits or is parked try again
+    /// at once.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`]; [`AppError::Invalid`] names the fields that are not as they must be.
+    pub fn change_destination(
+        &self,
+        master: &MasterKey,
+        selection: Selection,
+        id: DestinationId,
+        change: DestinationChange,
+    ) -> Result<DestinationReport> {
+        let project_id = self.project_id(&Principal::Master(*master), selection)?;
+        let (parts, now) = (ConfigParts::of(self), self.clock.now());
+        let lease = self.entropy.bytes();
+        let changed = self.change_project(project_id, &Requester::from(master), move |configurator| {
+            let row = destination_of(configurator, project_id, id)?;
+            let before = Destination::open(&row, &parts.keys)?;
+            let changed = change.apply(&row, &before, &parts)?;
+            let resumes =
+                !changed.row.paused && (change.paused == Some(false) || changed.row.config != row.config);
+            // A delivery locks its run before the destination, and so does this. The runs of a paused destination cannot be leased,
+            // and nothing is delivered to it.
+            let mut was_parked = resumes && !row.paused && resume_runs(configurator, &row.id, now, &lease)?;
+            if changed.row != row {
+                configurator.update_destination(&row, &changed.row)?;
+            }
+            was_parked |= resumes && row.paused && resume_runs(configurator, &row.id, now, &lease)?;
+            let destination = Destination {
+                signing_secret: changed.made,
+                ..Destination::open(&changed.row, &parts.keys)?
+            };
+            let is_rotated = change.credentials.is_some();
+            let events = ServiceEvent::destination_changed(&before, &destination, is_rotated, was_parked);
+            let progress = DestinationProgress::read(configurator, &changed.row, now)?;
+            Ok(Changed::by_all(
+                DestinationReport {
+                    destination,
+                    progress,
+                },
+                events,
+            ))
+        });
+        self.wake_destinations();
+        changed
+    }
+
+    /// Deletes a destination, with its list of events that were set aside.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`].
+    pub fn delete_destination(
+        &self,
+        master: &MasterKey,
+        selection: Selection,
+        id: DestinationId,
+    ) -> Result<()> {
+        let project_id = self.project_id(&Principal::Master(*master), selection)?;
+        let keys = self.settings.encryption.clone();
+        self.change_project(project_id, &Requester::from(master), move |configurator| {
+            let row = destination_of(configurator, project_id, id)?;
+            let destination = Destination::open(&row, &keys)?;
+            match configurator.delete_destination(&row.id)? {
+                true => Ok(Changed::if_some(
+                    (),
+                    ServiceEvent::destination(Some(&destination), None),
+                )),
+                false => Err(AppError::NotFound("destination")),
+            }
+        })
+    }
+}
+
+/// The selection of a new destination, whose body may name the environment.
+fn in_environment(selection: Selection, new: &NewDestination) -> Result<Selection> {
+    match (selection.environment, new.environment) {
+        (Some(query), Some(body)) if query != body => {
+            Err(Violations::one("environment", "must be that of the query string").into())
+        }
+        (query, body) => Ok(Selection {
+            environment: body.or(query),
+            ..selection
+        }),
+    }
+}
+
+fn require_room(configurator: &mut Configurator<'_, ProjectId>, project_id: ProjectId) -> Result<()> {
+    let mut count = 0;
+    for environment in Environment::ALL {
+        count += configurator.destinations(project_id, *environment)?.len();
+    }
+    match count < DESTINATIONS_MAX {
+        true => Ok(()),
+        false => Err(AppError::Forbidden(format!(
+            "a project has at most {DESTINATIONS_MAX} destinations"
+        ))),
+    }
+}
+
+/// Lets the runs of a destination that wait or are parked try again at once. Returns whether one was parked. A run that a node is just
+/// working on goes on by itself.
+fn resume_runs(
+    configurator: &mut Configurator<'_, ProjectId>,
+    id: &str,
+    now: Timestamp,
+    lease: &[u8; 16],
+) -> Result<bool> {
+    let mut was_parked = false;
+    for run in configurator.destination_runs(id)? {
+        let is_waiting = run.state != RunState::Active.as_str();
+        if !is_waiting || !configurator.lease_destination_run(id, run.number, now, now, lease)? {
+            continue;
+        }
+        // A node may have written it before the lease.
+        let runs = configurator.destination_runs(id)?;
+        let Some(run) = runs.into_iter().find(|leased| leased.number == run.number) else {
+            continue;
+        };
+        let is_parked = run.state == RunState::Parked.as_str();
+        let resumed = DestinationRunRow {
+            state: RunState::Active.to_string(),
+            attempts: 0,
+            next_attempt_at: now.as_micros(),
+            leased_until: 0,
+            lease: None,
+            set_aside_in_a_row: 0,
+            ..run
+        };
+        was_parked |= configurator.update_destination_run(lease, &resumed)? && is_parked;
+    }
+    Ok(was_parked)
+}

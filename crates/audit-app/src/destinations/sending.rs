@@ -1,0 +1,272 @@
+//! Records that are sent at once, on behalf of a request: tests, and events that were set aside.
+
+use super::{Destination, destination_of, open_config, require_paid_plan};
+use crate::error::{AppError, Result};
+use crate::service::{AuditLog, Selection};
+use audit_auth::{MasterKey, Principal};
+use audit_destinations::{
+    Attempt, Batch, BatchId, Config, DestinationId, Encoded, Payload, Record, RecordFormat, StreamPart,
+    Verdict, encode,
+};
+use audit_domain::{LogName, OrganizationId, ProjectId, Timestamp};
+use audit_store::{DestinationRow, LoggedEvent, StoreError};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The maximum number of requests of one organization that send at once. Each can wait for the receiver until an attempt ends.
+const ORGANIZATION_SENDS_MAX: usize = 2;
+/// What a client waits that has reached it, in seconds: about as long as an attempt.
+const SENDS_RETRY_SECONDS: u64 = 15;
+
+audit_domain::words! {
+    /// What became of an attempt to send.
+    pub enum DestinationVerdict {
+        /// The receiver took the record.
+        Delivered = "delivered",
+        /// No response, or one by which the receiver may take the record later.
+        Retry = "retry",
+        /// The receiver refused the credentials.
+        Credentials = "credentials",
+        /// The receiver refused the record.
+        Refused = "refused",
+    }
+}
+
+impl From<&Verdict> for DestinationVerdict {
+    fn from(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Delivered => Self::Delivered,
+            Verdict::Retry { .. } => Self::Retry,
+            Verdict::Credentials => Self::Credentials,
+            // One record is sent, so the exception is this one.
+            Verdict::DeliveredExcept(refused) if refused.is_empty() => Self::Delivered,
+            Verdict::DeliveredExcept(_) | Verdict::Refused => Self::Refused,
+        }
+    }
+}
+
+/// An attempt to send one record.
+#[derive(Clone, Debug)]
+pub struct DestinationAttempt {
+    /// What became of it.
+    pub verdict: DestinationVerdict,
+    /// The HTTP status of the response; `None` without one.
+    pub status: Option<u16>,
+    /// What was sent, without secrets.
+    pub request: String,
+    /// The beginning of the response, or why there is none.
+    pub response: String,
+}
+
+impl From<Attempt> for DestinationAttempt {
+    fn from(attempt: Attempt) -> Self {
+        Self {
+            verdict: (&attempt.verdict).into(),
+            status: attempt.status,
+            request: attempt.request,
+            response: attempt.response,
+        }
+    }
+}
+
+/// The number of requests that send, by organization.
+type RunningCounts = Mutex<HashMap<OrganizationId, usize>>;
+
+/// The requests that send at once.
+#[derive(Default)]
+pub(crate) struct Sending(Arc<RunningCounts>);
+
+impl Sending {
+    /// # Errors
+    /// [`AppError::RateLimited`] when the organization has [`ORGANIZATION_SENDS_MAX`].
+    pub(super) fn begin(&self, organization_id: OrganizationId) -> Result<Slot> {
+        let mut running = self.0.lock();
+        let own = running.entry(organization_id).or_default();
+        if *own >= ORGANIZATION_SENDS_MAX {
+            return Err(AppError::RateLimited {
+                message: format!(
+                    "at most {ORGANIZATION_SENDS_MAX} tests and resends of an organization run at once"
+                ),
+                retry_after_seconds: SENDS_RETRY_SECONDS,
+            });
+        }
+        *own += 1;
+        Ok(Slot {
+            running: Arc::clone(&self.0),
+            organization_id,
+        })
+    }
+}
+
+/// Counts a request that sends until it is dropped.
+pub(super) struct Slot {
+    running: Arc<RunningCounts>,
+    organization_id: OrganizationId,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut running = self.running.lock();
+        if let Some(own) = running.get_mut(&self.organization_id) {
+            *own -= 1;
+        }
+        running.retain(|_, own| *own > 0);
+    }
+}
+
+/// Writes the records of a destination.
+pub(super) struct Encoder {
+    id: String,
+    log: LogName,
+    format: RecordFormat,
+    include_raw: bool,
+    at: Timestamp,
+}
+
+impl Encoder {
+    pub(super) fn of(destination: &Destination, project_id: ProjectId, at: Timestamp) -> Self {
+        Self {
+            id: destination.id.to_string(),
+            log: LogName::new(project_id, destination.environment),
+            format: destination.format,
+            include_raw: destination.include_raw,
+            at,
+        }
+    }
+
+    pub(super) fn in_format(self, format: RecordFormat) -> Self {
+        Self { format, ..self }
+    }
+
+    pub(super) fn event(&self, logged: &LoggedEvent, run: u64, position: u64) -> Result<Encoded> {
+        let json = logged.event.to_json()?;
+        let payload = Payload::Event {
+            seq: logged.seq,
+            json: json.get(),
+        };
+        Ok(self.encode(payload, run, position))
+    }
+
+    /// A made-up record.
+    fn test(&self) -> Encoded {
+        self.encode(Payload::Test, 0, 0)
+    }
+
+    fn encode(&self, payload: Payload<'_>, run: u64, position: u64) -> Encoded {
+        let stream = StreamPart {
+            destination: &self.id,
+            log: self.log.as_str(),
+            run,
+            position,
+        };
+        encode(
+            &Record { stream, payload },
+            self.format,
+            self.include_raw,
+            self.at,
+        )
+    }
+}
+
+impl AuditLog {
+    /// Sends a made-up record. Does not change how far the destination is, and sends also where it is paused.
+    ///
+    /// # Errors
+    /// [`AppError::NotFound`]; [`AppError::Forbidden`] on the free plan; [`AppError::RateLimited`] when the organization sends
+    /// too much at once.
+    pub fn test_destination(
+        &self,
+        master: &MasterKey,
+        selection: Selection,
+        id: DestinationId,
+    ) -> Result<DestinationAttempt> {
+        let _slot = self.sending.begin(master.organization_id)?;
+        let (project_id, row) = self.destination_to_send(master, selection, id)?;
+        let config = open_config(&row.config, &row, &self.settings.encryption)?;
+        let destination = Destination::open(&row, &self.settings.encryption)?;
+        let now = self.clock.now();
+        let batch_id = BatchId {
+            destination: row.id,
+            run: 0,
+            first_position: 0,
+            records: 1,
+            first_seq: 0,
+            end_seq: 0,
+            at: now,
+        };
+        self.send_record(
+            &config,
+            batch_id,
+            Encoder::of(&destination, project_id, now).test(),
+        )
+    }
+
+    /// The destination of a request that sends, and its project.
+    pub(super) fn destination_to_send(
+        &self,
+        master: &MasterKey,
+        selection: Selection,
+        id: DestinationId,
+    ) -> Result<(ProjectId, DestinationRow)> {
+        let principal = &Principal::Master(*master);
+        self.store.read(|reader| {
+            let project_id = self.scope(reader, principal, selection)?.project.project.id;
+            let row = destination_of(reader, project_id, id)?;
+            require_paid_plan(reader, project_id)?;
+            Ok((project_id, row))
+        })
+    }
+
+    /// Sends one record. Blocks until the attempt ends.
+    pub(super) fn send_record(
+        &self,
+        config: &Config,
+        id: BatchId,
+        record: Encoded,
+    ) -> Result<DestinationAttempt> {
+        let sender = self.settings.destination_sender.as_ref();
+        let sender = sender.ok_or(AppError::Unavailable(StoreError::Stopped))?;
+        let now = id.at;
+        let batch = Batch {
+            id,
+            records: vec![record],
+        };
+        // Too many names of receivers are being looked up.
+        let attempt = sender.send(config, &batch, now);
+        let attempt = attempt.map_err(|_| AppError::Unavailable(StoreError::Overloaded))?;
+        Ok(attempt.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_organization_sends_twice_at_once_and_delays_no_other() {
+        let sending = Sending::default();
+        let [one, other] = [1, 2].map(|byte| OrganizationId::from_random([byte; 16]));
+        let first = sending.begin(one).unwrap();
+        let second = sending.begin(one).unwrap();
+        assert!(matches!(sending.begin(one), Err(AppError::RateLimited { .. })));
+        let third = sending.begin(other).unwrap();
+        drop(first);
+        drop(sending.begin(one).unwrap());
+        drop((second, third));
+        assert!(sending.0.lock().is_empty());
+    }
+
+    #[test]
+    fn a_verdict_on_one_record_is_one_word() {
+        for (verdict, word) in [
+            (Verdict::Delivered, DestinationVerdict::Delivered),
+            (Verdict::DeliveredExcept(vec![0]), DestinationVerdict::Refused),
+            (Verdict::Retry { after: None }, DestinationVerdict::Retry),
+            (Verdict::Credentials, DestinationVerdict::Credentials),
+            (Verdict::Refused, DestinationVerdict::Refused),
+        ] {
+            assert_eq!(DestinationVerdict::from(&verdict), word);
+        }
+    }
+}

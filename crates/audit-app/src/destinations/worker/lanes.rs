@@ -1,0 +1,134 @@
+//! Which runs are delivered at once. Pure.
+
+use std::collections::{HashMap, HashSet};
+
+/// A run that is delivered, or waits for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lane {
+    pub(super) destination_id: String,
+    pub(super) number: i64,
+    pub(super) organization_id: String,
+    /// Whether its last attempt has failed.
+    pub(super) is_failing: bool,
+}
+
+/// The runs that this process delivers.
+///
+/// A receiver that does not respond holds its lane until the attempt times out. Runs that have failed together have half of the lanes, so
+/// that many such receivers delay others only until each was tried once.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    runs: HashSet<(String, i64)>,
+    of_organization: HashMap<String, usize>,
+    failing: usize,
+}
+
+impl Lanes {
+    /// The most runs at once.
+    pub(super) const RUNS_MAX: usize = 8;
+    /// The most runs of one organization at once.
+    pub(super) const OF_ORGANIZATION_MAX: usize = 2;
+    /// The most runs at once whose last attempt has failed.
+    pub(super) const FAILING_MAX: usize = 4;
+
+    pub(super) fn is_full(&self) -> bool {
+        self.runs.len() == Self::RUNS_MAX
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Takes the lane if it is free. Give it back with [`Self::finish`].
+    pub(super) fn take(&mut self, lane: Lane) -> Option<Lane> {
+        let key = (lane.destination_id.clone(), lane.number);
+        let of_organization = self.of_organization.get(&lane.organization_id).copied();
+        let is_free = !self.is_full()
+            && !self.runs.contains(&key)
+            && of_organization.unwrap_or_default() < Self::OF_ORGANIZATION_MAX
+            && (!lane.is_failing || self.failing < Self::FAILING_MAX);
+        if !is_free {
+            return None;
+        }
+        self.runs.insert(key);
+        *self
+            .of_organization
+            .entry(lane.organization_id.clone())
+            .or_default() += 1;
+        self.failing += usize::from(lane.is_failing);
+        Some(lane)
+    }
+
+    pub(super) fn finish(&mut self, lane: Lane) {
+        self.failing -= usize::from(lane.is_failing);
+        if let Some(count) = self.of_organization.get_mut(&lane.organization_id) {
+            *count -= 1;
+        }
+        self.of_organization.retain(|_, count| *count > 0);
+        self.runs.remove(&(lane.destination_id, lane.number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(organization: usize, destination: usize, is_failing: bool) -> Lane {
+        Lane {
+            destination_id: format!("dst_{organization}_{destination}"),
+            number: 0,
+            organization_id: organization.to_string(),
+            is_failing,
+        }
+    }
+
+    /// The lanes that organizations with many runs get.
+    fn taken(lanes: &mut Lanes, organizations: usize, is_failing: bool) -> Vec<Lane> {
+        let wanted = (0..organizations).flat_map(|of| (0..5).map(move |number| lane(of, number, is_failing)));
+        wanted.filter_map(|wanted| lanes.take(wanted)).collect()
+    }
+
+    #[test]
+    fn frozen_receivers_of_one_organization_hold_two_lanes_until_they_time_out() {
+        let mut lanes = Lanes::default();
+        let mut frozen = taken(&mut lanes, 1, false);
+        assert_eq!(frozen.len(), 2);
+        assert!(
+            lanes.take(lane(1, 0, false)).is_some(),
+            "a second organization waits for nothing"
+        );
+        lanes.finish(frozen.remove(0));
+        // They have failed now.
+        assert!(lanes.take(lane(0, 3, true)).is_some());
+        assert_eq!(lanes.take(lane(0, 4, true)), None);
+    }
+
+    #[test]
+    fn runs_that_have_failed_leave_half_of_the_lanes_to_others() {
+        let mut lanes = Lanes::default();
+        let failing = taken(&mut lanes, 50, true);
+        assert_eq!(failing.len(), Lanes::FAILING_MAX);
+        let working = taken(&mut lanes, 50, false);
+        assert_eq!(working.len(), Lanes::RUNS_MAX - Lanes::FAILING_MAX);
+        assert!(lanes.is_full());
+        failing
+            .into_iter()
+            .chain(working)
+            .for_each(|lane| lanes.finish(lane));
+        assert!(lanes.is_empty() && lanes.of_organization.is_empty() && lanes.failing == 0);
+    }
+
+    #[test]
+    fn a_run_has_one_lane() {
+        let mut lanes = Lanes::default();
+        let main = lanes.take(lane(1, 1, false)).unwrap();
+        assert_eq!(lanes.take(lane(1, 1, false)), None);
+        let replay = Lane {
+            number: 1,
+            ..lane(1, 1, false)
+        };
+        assert!(lanes.take(replay).is_some());
+        lanes.finish(main);
+        assert!(lanes.take(lane(1, 1, false)).is_some());
+    }
+}

@@ -1,0 +1,87 @@
+/** The form of a destination, and the request that it makes. */
+import { html, nothing, type TemplateResult } from "lit";
+import { keyed } from "lit/directives/keyed.js";
+import { CATEGORIES, type Json } from "../../shared/types.js";
+import { listOf } from "../section.js";
+import { type Field, KINDS, linesOf, valuesOf } from "./kinds.js";
+
+/** The destination in the form: without an id it is a new one. */
+export interface Draft {
+  id?: string;
+  name?: string;
+  kind: string;
+  format?: string;
+  include_raw?: boolean;
+  filter?: { actions?: string[]; categories?: string[]; tenant_ids?: string[] };
+  settings?: { [name: string]: Json };
+  /** Whether settings and credentials are given. Stored credentials are not shown, so both are replaced or neither. */
+  isConfigured: boolean;
+}
+
+export const newDraft = (): Draft => ({ kind: "https", isConfigured: true });
+
+/** The body of the request that creates or changes the destination. */
+export function bodyOf(draft: Draft, form: Record<string, string>): Record<string, unknown> {
+  const conditions = {
+    actions: listOf(form["actions"]), categories: listOf(form["categories"]),
+    // An id may contain commas.
+    tenant_ids: listOf(form["tenant_ids"], /\n/),
+  };
+  const body: Record<string, unknown> = {
+    name: form["name"], format: form["format"], include_raw: form["include_raw"] !== undefined,
+    filter: Object.fromEntries(Object.entries(conditions).filter(([, values]) => values.length > 0)),
+  };
+  const kind = KINDS[draft.kind];
+  if (draft.id === undefined) body["kind"] = draft.kind;
+  if (kind && draft.isConfigured) {
+    body["settings"] = valuesOf("settings", kind.settings, form);
+    body["credentials"] = valuesOf("credentials", kind.credentials, form);
+  }
+  return body;
+}
+
+function inputOf(prefix: string, field: Field, value: Json | undefined): TemplateResult {
+  const name = `${prefix}.${field.name}`;
+  const { label, type, options = [], placeholder = "" } = field;
+  const text = value === null || value === undefined ? "" : String(value);
+  switch (type) {
+    case "check":
+      return html`<label class="check"><input type="checkbox" name=${name} .checked=${value !== false} />${label}</label>`;
+    case "choice":
+      return html`<label>${label}<select name=${name}>${options.map((option) => html`<option .selected=${option === text}>${option}</option>`)}</select></label>`;
+    case "headers":
+      return html`<label class="wide">${label}<textarea name=${name} rows="2" autocomplete="off" spellcheck="false" placeholder=${placeholder} .value=${linesOf(value)}></textarea></label>`;
+    case "pem":
+      return html`<label class="wide">${label}<textarea name=${name} rows="2" autocomplete="off" spellcheck="false" placeholder="-----BEGIN …" .value=${text}></textarea></label>`;
+    default:
+      return html`<label class=${type === "url" ? "wide" : ""}>${label}<input name=${name} type=${type === "secret" ? "password" : type} autocomplete="off"
+        spellcheck="false" ?required=${field.required ?? false} placeholder=${placeholder} .value=${text} /></label>`;
+  }
+}
+
+/** The form. `onDraft` gets what the reader chooses before anything is sent. */
+export function destinationForm(draft: Draft, onDraft: (draft: Draft) => void): TemplateResult {
+  const { id, kind: name, filter = {}, isConfigured } = draft;
+  const kind = KINDS[name];
+  const onKind = (event: Event): void => onDraft({ ...draft, kind: (event.target as HTMLSelectElement).value });
+  const onConfigured = (event: Event): void => onDraft({ ...draft, isConfigured: (event.target as HTMLInputElement).checked });
+  const formats = kind?.formats ?? [];
+  return html`
+    <label>Name<input name="name" required maxlength="100" autocomplete="off" .value=${draft.name ?? ""} /></label>
+    ${id === undefined
+      ? html`<label>Kind<select @change=${onKind}>${Object.entries(KINDS).map(([value, { label }]) => html`<option value=${value} .selected=${value === name}>${label}</option>`)}</select></label>`
+      : nothing}
+    <label>Format<select name="format">${formats.map((format) => html`<option .selected=${format === (draft.format ?? "json")}>${format}</option>`)}</select></label>
+    <label class="check"><input type="checkbox" name="include_raw" .checked=${draft.include_raw ?? false} />whole event in OCSF records</label>
+    <label class="wide">Only actions<input name="actions" placeholder="auth.*, *.deleted" .value=${filter.actions?.join(", ") ?? ""} /></label>
+    <label class="wide">Only categories<input name="categories" placeholder=${CATEGORIES.join(", ")} .value=${filter.categories?.join(", ") ?? ""} /></label>
+    <label class="wide">Only tenants, one id per line<textarea name="tenant_ids" rows="2" .value=${filter.tenant_ids?.join("\n") ?? ""}></textarea></label>
+    ${id === undefined
+      ? nothing
+      : html`<label class="check"><input type="checkbox" .checked=${isConfigured} @change=${onConfigured} />Replace settings and all credentials</label>`}
+    ${kind && isConfigured
+      ? // A value of another kind must not stay in a field that takes its place.
+        keyed(name, html`${kind.settings.map((field) => inputOf("settings", field, draft.settings?.[field.name]))}
+          ${kind.credentials.map((field) => inputOf("credentials", field, undefined))}`)
+      : nothing}`;
+}
