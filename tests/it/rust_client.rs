@@ -249,6 +249,28 @@ fn a_master_key_administers(kind: DatabaseKind) {
     let again = master.retry_delivery(delivery["id"].as_str().expect("an id"));
     assert_eq!(again.expect("a delivery")["message_id"], delivery["message_id"]);
     assert!(master.alerts(&[("status", "open")]).next().is_none());
+    use_destination(&master);
+}
+
+fn use_destination(master: &Client) {
+    master.ingest(event(1)).expect("stored");
+    let settings = json!({"url": "https://siem.example.com/events"});
+    let members = json!({"name": "SIEM", "kind": "https", "settings": settings, "paused": true});
+    let made = master
+        .create(Resource::Destinations, &members)
+        .expect("a destination");
+    assert_eq!(made["credentials"], json!(["signing_secret"]));
+    let id = made["id"].as_str().expect("an id");
+    let listed = master.list(Resource::Destinations).expect("destinations");
+    assert!(listed.iter().any(|one| one["id"] == made["id"]));
+    master
+        .replay_destination(id, &json!({"from_seq": 0}))
+        .expect("started");
+    let read = master.read(Resource::Destinations, id).expect("a destination");
+    assert!(read["replay"].is_object(), "{:?}", read["replay"]);
+    master.stop_replay(id).expect("stopped");
+    assert!(master.set_aside(id, 10).expect("an id").next().is_none());
+    master.delete(Resource::Destinations, id).expect("deleted");
 }
 
 fn alerts_are_acknowledged_and_resolved(kind: DatabaseKind) {

@@ -75,6 +75,39 @@ def test_webhooks(own_server: AuditServer) -> None:
         assert master.webhooks.list() == []
 
 
+def test_destinations(own_server: AuditServer) -> None:
+    with Client(own_server.base_url, own_server.master_key) as master:
+        master.events.ingest(event("acme"))
+        settings = {"url": "https://siem.example.com/events"}
+        made = master.destinations.create(name="SIEM", kind="https", settings=settings, paused=True)
+        assert (made["state"], made["credentials"]) == ("paused", ["signing_secret"])
+        assert made["signing_secret"].startswith("whsec_")
+        other = master.destinations.create(name="test", kind="https", settings=settings, paused=True, environment="test")
+        assert [one["id"] for one in master.destinations.list()] == [made["id"]]
+        with Client(own_server.base_url, own_server.master_key, environment="test") as master_of_test:
+            assert [one["id"] for one in master_of_test.destinations.list()] == [other["id"]]
+        changed = master.destinations.update(made["id"], filter={"tenant_ids": ["acme"]}, format="ocsf")
+        assert (changed["filter"], changed["format"]) == ({"tenant_ids": ["acme"]}, "ocsf")
+        records = master.destinations.preview(made["id"], format="json")["records"]
+        assert [record["tenant_id"] for record in records] == ["acme"]
+        counted = master.destinations.replay(made["id"], from_seq=0, dry_run=True)
+        assert counted["replay"] is None
+        assert counted["count"] is not None
+        assert counted["count"]["matching"] == 1
+        with pytest.raises(ApiError) as refused:
+            master.destinations.stop_replay(made["id"])
+        assert refused.value.status == 404
+        started = master.destinations.replay(made["id"])
+        assert started["replay"] is not None
+        assert master.destinations.get(made["id"])["replay"] is not None
+        master.destinations.stop_replay(made["id"])
+        assert master.destinations.get(made["id"])["replay"] is None
+        assert list(master.destinations.set_aside(made["id"])) == []
+        assert master.destinations.resend_set_aside(made["id"])["events"] == []
+        master.destinations.delete(made["id"])
+        assert master.destinations.list() == []
+
+
 def test_viewers(own_server: AuditServer) -> None:
     with Client(own_server.base_url, own_server.master_key) as master, Client(own_server.base_url, own_server.project_key) as audit:
         audit.events.ingest([event("acme", context={"ip_address": "203.0.113.7"}), event("other")])

@@ -6,6 +6,7 @@ A route of the service without a call here fails this test.
 import json
 import subprocess
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
@@ -154,12 +155,38 @@ def use_alerts(client: Client) -> None:
     client.webhooks.delete("id")
 
 
+def use_destinations(client: Client) -> None:
+    change: Dict[str, Any] = {
+        "name": "n",
+        "format": "ocsf",
+        "include_raw": True,
+        "filter": {"categories": ["auth"]},
+        "settings": {"url": "https://example.com"},
+        "credentials": {"headers": {}},
+        "paused": True,
+    }
+    assert [one["kind"] for one in client.destinations.list()] == ["splunk_hec"]
+    client.destinations.get("id")
+    client.destinations.create(kind="https", environment="live", **change)
+    client.destinations.update("id", **change)
+    assert client.destinations.test("id")["verdict"] == "credentials"
+    assert len(client.destinations.preview("id", format="ocsf")["records"]) == 1
+    client.destinations.replay("id", from_seq=0)
+    times: Dict[str, Any] = {"from_time": "2026-01-01T00:00:00Z", "to_time": datetime(2026, 1, 2, tzinfo=timezone.utc)}
+    assert client.destinations.replay("id", dry_run=True, **times)["count"] == {"matching": 40, "looked_at": 225}
+    client.destinations.stop_replay("id")
+    assert len(list(client.destinations.set_aside("id", limit=10))) > 1
+    assert client.destinations.resend_set_aside("id", run=0, positions=[12])["remaining"] == 0
+    client.destinations.delete("id")
+
+
 def test_the_client_uses_everything_that_the_document_declares(base_url: str) -> None:
     with Client(base_url, "mk_test", project_id="p", environment="live") as client:
         use_events(client)
         use_keys(client)
         use_rules(client)
         use_alerts(client)
+        use_destinations(client)
         with Client(base_url, stream=True) as stream:
             stream.events.ingest(event("acme"))
             assert stream.claim_token is not None

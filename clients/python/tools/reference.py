@@ -12,7 +12,7 @@ from typing import Any, List, Tuple
 
 import audit_client
 from audit_client import asgi, loghandler, outbox, proofs, testing
-from audit_client._sync import administration, alerts, events
+from audit_client._sync import administration, alerts, destinations, events
 from audit_client.outbox import django as outbox_django
 from audit_client.outbox import sqlalchemy as outbox_sqlalchemy
 
@@ -25,6 +25,7 @@ RESOURCES: Tuple[Tuple[str, Any], ...] = (
     ("client.alerts", alerts.Alerts),
     ("client.alert_rules", alerts.AlertRules),
     ("client.webhooks", alerts.Webhooks),
+    ("client.destinations", destinations.Destinations),
     ("client.projects", administration.Projects),
     ("client.keys", administration.Keys),
     ("client.master_keys", administration.MasterKeys),

@@ -7,7 +7,7 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 const part = encodeURIComponent;
 
-class Resource {
+export class Resource {
   constructor(protected readonly transport: Transport) {}
 
   /** A request that acts on the project of the client. */

@@ -13,6 +13,7 @@ import {
 } from "./administration.js";
 import { type EventBuffer, MemoryBuffer } from "./buffer.js";
 import { claimToken, ingestPath } from "./claim-token.js";
+import { Destinations } from "./destinations.js";
 import { directEntryOf, REQUEST_EVENTS_MAX } from "./entry.js";
 import { ingest } from "./ingest.js";
 import { EventReads } from "./reads.js";
@@ -48,6 +49,7 @@ export class AuditApi {
   readonly redaction: Redaction;
   readonly alerts: Alerts;
   readonly webhooks: Webhooks;
+  readonly destinations: Destinations;
   readonly streams: Streams;
   readonly log: Log;
   readonly #transport: Transport;
@@ -64,6 +66,7 @@ export class AuditApi {
     this.redaction = new Redaction(transport);
     this.alerts = new Alerts(transport);
     this.webhooks = new Webhooks(transport);
+    this.destinations = new Destinations(transport);
     this.streams = new Streams(transport);
     this.log = new Log(transport);
   }

@@ -18,6 +18,7 @@ export {
 } from "./administration.js";
 export type { EventBuffer } from "./buffer.js";
 export { AuditApi, AuditClient, type AuditClientOptions, type EventRecorder } from "./client.js";
+export { Destinations } from "./destinations.js";
 export {
   AuditApiError,
   AuditError,

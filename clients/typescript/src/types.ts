@@ -102,6 +102,20 @@ export type Delivery = ResponseOf<"retry_delivery">["delivery"];
 export type DeliveryPage = ResponseOf<"list_deliveries">;
 export type DeliveryFilter = QueryOf<"list_deliveries">;
 
+export type Destination = ResponseOf<"list_destinations">["destinations"][number];
+export type NewDestination = RequestOf<"create_destination">;
+export type DestinationChange = RequestOf<"update_destination">;
+export type DestinationAttempt = ResponseOf<"test_destination">;
+export type DestinationPreview = ResponseOf<"preview_destination">;
+export type PreviewOptions = QueryOf<"preview_destination">;
+export type ReplayRange = RequestOf<"replay_destination">;
+export type ReplayResult = ResponseOf<"replay_destination">;
+export type SetAsideEvent = SetAsidePage["events"][number];
+export type SetAsidePage = ResponseOf<"list_set_aside">;
+export type SetAsideFilter = QueryOf<"list_set_aside">;
+export type SetAsideSelection = RequestOf<"resend_set_aside">;
+export type ResendResult = ResponseOf<"resend_set_aside">;
+
 /** The body of a webhook's message; its `type` says which one. Ignore others: the service adds types without a new version. */
 export type WebhookBody = RequestOf<"receive_alert_fired"> | RequestOf<"receive_webhook_test">;
 

@@ -275,6 +275,32 @@ test("webhooks and deliveries are administered", async () => {
   await master.webhooks.delete(webhook.id);
 });
 
+test("destinations are administered", async () => {
+  await project.ingest(event({ tenant_id: "streamed_out" }));
+  const created = await master.destinations.create({
+    name: "SIEM", kind: "https", settings: { url: "https://127.0.0.1:1/events" }, filter: { tenant_ids: ["streamed_out"] }, paused: true,
+  });
+  assert.match(created.signing_secret!, /^whsec_/);
+  assert.deepEqual([created.state, created.credentials], ["paused", ["signing_secret"]]);
+  const { id } = created;
+  assert.deepEqual((await master.destinations.list()).map(({ id }) => id), [id]);
+  assert.deepEqual(await master.scoped({ environment: "test" }).destinations.list(), []);
+  assert.equal((await master.destinations.test(id)).verdict, "retry");
+  assert.equal((await master.destinations.update(id, { format: "ocsf" })).format, "ocsf");
+  assert.equal((await master.destinations.preview(id)).format, "ocsf");
+  assert.equal((await master.destinations.replay(id, { dry_run: true })).count!.matching, 1);
+  const { replay } = await master.destinations.replay(id);
+  assert.equal((await master.destinations.get(id)).replay!.number, replay!.number);
+  await master.destinations.stopReplay(id);
+  assert.equal((await master.destinations.get(id)).replay, null);
+  for await (const { reason } of master.destinations.iterateSetAside(id)) {
+    assert.fail(reason);
+  }
+  assert.deepEqual((await master.destinations.resendSetAside(id)).events, []);
+  await master.destinations.delete(id);
+  assert.deepEqual(await master.destinations.list(), []);
+});
+
 test("a stream takes events without a key and is claimed", async () => {
   const stream = new AuditClient({ baseUrl: server.baseUrl, stream: true });
   await stream.record(event({ tenant_id: "streamed" }));

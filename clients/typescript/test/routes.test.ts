@@ -150,6 +150,31 @@ async function useAlerts({ alerts, webhooks }: AuditClient): Promise<void> {
   await webhooks.delete("id");
 }
 
+async function useDestinations({ destinations }: AuditClient): Promise<void> {
+  const change = {
+    name: "n",
+    format: "ocsf",
+    include_raw: true,
+    filter: { categories: ["auth"] },
+    settings: { url: "https://example.com" },
+    credentials: { headers: {} },
+    paused: true,
+  } satisfies Parameters<AuditClient["destinations"]["update"]>[1];
+  assert.deepEqual((await destinations.list()).map(({ kind }) => kind), ["splunk_hec"]);
+  await destinations.get("id");
+  await destinations.create({ kind: "https", environment: "live", ...change });
+  await destinations.update("id", change);
+  assert.equal((await destinations.test("id")).verdict, "credentials");
+  assert.equal((await destinations.preview("id", { format: "ocsf" })).records.length, 1);
+  await destinations.replay("id", { from_seq: 0 });
+  const { count: counted } = await destinations.replay("id", { from: DATES.start_date, to: DATES.end_date, dry_run: true });
+  assert.deepEqual(counted, { matching: 40, looked_at: 225 });
+  await destinations.stopReplay("id");
+  assert.ok((await count(destinations.iterateSetAside("id"))) > 1);
+  assert.equal((await destinations.resendSetAside("id", { run: 0, positions: [12] })).remaining, 0);
+  await destinations.delete("id");
+}
+
 test("the client uses everything that the document declares", async () => {
   const server = spawn(process.env["PYTHON"] ?? "python3", [SERVER], { stdio: ["ignore", "pipe", "inherit"] });
   try {
@@ -160,6 +185,7 @@ test("the client uses everything that the document declares", async () => {
     await useKeys(client);
     await useRules(client);
     await useAlerts(client);
+    await useDestinations(client);
     const stream = new AuditClient({ baseUrl, stream: true });
     await stream.ingest(EVENT);
     await client.streams.info(stream.claimToken!);

@@ -1,4 +1,4 @@
-//! Projects, keys, rules, webhooks with their deliveries, tiers and streams.
+//! Projects, keys, rules, webhooks with their deliveries, destinations, tiers and streams.
 //!
 //! Objects come and go as JSON: the interface (`docs/api.md`) lists their members, and a client has to ignore those that it does not
 //! know.
@@ -29,6 +29,8 @@ pub enum Resource {
     AlertRules,
     /// Webhooks. Master key. Only the response to `create` shows the secret.
     Webhooks,
+    /// Destinations of the environment. Master key. The response to `create` or `update` shows the signing secret, if it made one.
+    Destinations,
     /// Tiers of viewer tokens, by their name. Master key.
     ViewerTiers,
 }
@@ -43,6 +45,7 @@ impl Resource {
             Self::RedactionRules => ("/redaction/rules", "rules", Some("rule"), "PUT"),
             Self::AlertRules => ("/alerts/rules", "rules", Some("rule"), "PATCH"),
             Self::Webhooks => ("/alerts/webhooks", "webhooks", Some("webhook"), "PATCH"),
+            Self::Destinations => ("/destinations", "destinations", Some("destination"), "PATCH"),
             Self::ViewerTiers => ("/viewer-tiers", "viewer_tiers", Some("viewer_tier"), "PATCH"),
         }
     }
@@ -76,13 +79,20 @@ impl Client {
         self.shared.transport.json(&if once { call.once() } else { call })
     }
 
+    /// The path of all objects of a kind. Each environment has destinations of its own.
+    fn path_of(&self, resource: Resource) -> String {
+        match resource {
+            Resource::Destinations => self.in_environment(resource.shape().0),
+            _ => resource.shape().0.to_owned(),
+        }
+    }
+
     /// All objects of a kind.
     ///
     /// # Errors
     /// [`Error::Api`], [`Error::Network`].
     pub fn list(&self, resource: Resource) -> Result<Vec<Object>, Error> {
-        let (path, list, ..) = resource.shape();
-        objects(&self.get(path)?, list).map(Vec::from)
+        objects(&self.get(&self.path_of(resource))?, resource.shape().1).map(Vec::from)
     }
 
     /// The projects of the organization that are archived (`true`), that are not (`false`), or `all`. Master key.
@@ -108,8 +118,7 @@ impl Client {
     /// # Errors
     /// [`Error::Api`], [`Error::Network`].
     pub fn create(&self, resource: Resource, members: &Value) -> Result<Object, Error> {
-        let path = resource.shape().0.to_owned();
-        resource.read(self.send("POST", path, Some(members), true)?)
+        resource.read(self.send("POST", self.path_of(resource), Some(members), true)?)
     }
 
     /// Changes the given members of an object.
@@ -122,7 +131,7 @@ impl Client {
         object(self.send(method, path, Some(members), false)?, singular(list))
     }
 
-    /// Ends an object: revokes a key, deletes a rule, a webhook or a tier.
+    /// Ends an object: revokes a key, deletes a rule, a webhook, a destination or a tier.
     ///
     /// # Errors
     /// [`Error::Api`], [`Error::Network`].
@@ -191,6 +200,61 @@ impl Client {
     pub fn retry_delivery(&self, id: &str) -> Result<Object, Error> {
         let path = format!("/alerts/deliveries/{}/retry", segment(id)?);
         object(self.send("POST", path, None, false)?, "delivery")
+    }
+
+    /// Sends a made-up record to a destination at once, also to a paused one, and waits for the receiver. Returns the attempt.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn test_destination(&self, id: &str) -> Result<Value, Error> {
+        let path = format!("/destinations/{}/test", segment(id)?);
+        self.send("POST", path, None, true)
+    }
+
+    /// The next ten records of a destination, or the latest ten of the log, in its format or another `format`. Sends nothing.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn preview_destination(&self, id: &str, format: Option<&str>) -> Result<Value, Error> {
+        let path = format!("/destinations/{}/preview", segment(id)?);
+        self.get(&with_query(&path, format.map(|format| ("format", format))))
+    }
+
+    /// Sends events of the past to a destination again, beside its main run; with `dry_run` only counts them.
+    ///
+    /// # Errors
+    /// [`Error::Api`] with the status 409 while another replay runs, and without events; [`Error::Network`].
+    pub fn replay_destination(&self, id: &str, members: &Value) -> Result<Value, Error> {
+        let path = format!("/destinations/{}/replay", segment(id)?);
+        self.send("POST", path, Some(members), true)
+    }
+
+    /// Stops the replay of a destination. Its main run is not changed.
+    ///
+    /// # Errors
+    /// [`Error::Api`] with the status 404 if none runs, [`Error::Network`].
+    pub fn stop_replay(&self, id: &str) -> Result<(), Error> {
+        let path = format!("/destinations/{}/replay", segment(id)?);
+        self.send("DELETE", path, None, false).map(drop)
+    }
+
+    /// The events that the receiver of a destination refused, by run and position, `limit` (1 to 100) on a page.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an id that is none.
+    pub fn set_aside(&self, id: &str, limit: u32) -> Result<Pages, Error> {
+        let path = format!("/destinations/{}/set-aside", segment(id)?);
+        let params = vec![("limit".into(), limit.to_string())];
+        Ok(Pages::new(self, path, "events", params))
+    }
+
+    /// Sends events again that were set aside: those in `positions` of a `run`, or the first ten. Delivered ones leave the list.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn resend_set_aside(&self, id: &str, members: &Value) -> Result<Value, Error> {
+        let path = format!("/destinations/{}/set-aside/resend", segment(id)?);
+        self.send("POST", path, Some(members), true)
     }
 
     /// What the enabled redaction rules would do to an event. Nothing is stored.

@@ -10,12 +10,14 @@ from typing import Any, Callable, Mapping, Optional, Type, Union
 
 from ._async import administration as async_administration
 from ._async import alerts as async_alerts
+from ._async import destinations as async_destinations
 from ._async import events as async_events
 from ._buffer import Entry
 from ._policy import RetryPolicy, check_number
 from ._recorder import Overflow, Recorder, Recording, Result, Stats
 from ._sync import administration as sync_administration
 from ._sync import alerts as sync_alerts
+from ._sync import destinations as sync_destinations
 from ._sync import events as sync_events
 from ._transport import AsyncTransport, Settings, Transport
 from ._wire import credential_headers, split_url
@@ -124,6 +126,7 @@ class Client(_Base):
         self.alerts = sync_alerts.Alerts(transport)
         self.alert_rules = sync_alerts.AlertRules(transport)
         self.webhooks = sync_alerts.Webhooks(transport)
+        self.destinations = sync_destinations.Destinations(transport)
         self.projects = sync_administration.Projects(transport)
         self.keys = sync_administration.Keys(transport)
         self.master_keys = sync_administration.MasterKeys(transport)
@@ -186,6 +189,7 @@ class AsyncClient(_Base):
         self.alerts = async_alerts.AsyncAlerts(transport)
         self.alert_rules = async_alerts.AsyncAlertRules(transport)
         self.webhooks = async_alerts.AsyncWebhooks(transport)
+        self.destinations = async_destinations.AsyncDestinations(transport)
         self.projects = async_administration.AsyncProjects(transport)
         self.keys = async_administration.AsyncKeys(transport)
         self.master_keys = async_administration.AsyncMasterKeys(transport)

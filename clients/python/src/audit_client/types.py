@@ -28,6 +28,10 @@ Environment = Literal["live", "test"]
 Scope = Literal["events:write", "events:read", "alerts", "viewer-tokens", "admin"]
 TierRoute = Literal["event", "summary", "feed", "export", "proofs"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
+DestinationKind = Literal["https", "s3", "splunk_hec", "datadog", "otlp", "syslog"]
+DestinationState = Literal["active", "delayed", "credentials", "parked", "paused"]
+RecordFormat = Literal["json", "ocsf", "cef"]
+Verdict = Literal["delivered", "retry", "credentials", "refused"]
 #: ISO 8601 text, or a datetime with a time zone.
 Time = Union[str, datetime]
 #: The type of a filter's value.
@@ -342,6 +346,126 @@ class DeliveryPage(TypedDict):
     cursor: Optional[str]
     has_more: bool
     request_id: str
+
+
+class DestinationFilter(TypedDict, total=False):
+    """The events that a destination gets: those that meet every condition. In ``actions``, ``*`` stands for any characters."""
+
+    actions: List[str]
+    categories: List[Category]
+    tenant_ids: List[str]
+
+
+class DestinationFailure(TypedDict):
+    """``status`` is ``None`` without a response."""
+
+    at: str
+    status: Optional[int]
+    request: str
+    response: str
+
+
+class DestinationReplay(TypedDict):
+    """A second run over events of the past. Its records have ``number`` as ``stream.run``."""
+
+    number: int
+    position: int
+    cursor_seq: int
+    end_seq: int
+    state: DestinationState
+
+
+class _DestinationRequired(TypedDict):
+    id: str
+    name: str
+    kind: DestinationKind
+    environment: Environment
+    format: RecordFormat
+    include_raw: bool
+    filter: DestinationFilter
+    settings: Dict[str, Any]
+    credentials: List[str]
+    paused: bool
+    state: DestinationState
+    created_at: str
+    position: int
+    cursor_seq: int
+    lag_events: int
+    lag_seconds: Optional[int]
+    last_success_at: Optional[str]
+    last_error: Optional[DestinationFailure]
+    next_attempt_at: Optional[str]
+    set_aside: int
+    previous_credentials_in_use: bool
+    replay: Optional[DestinationReplay]
+
+
+class Destination(_DestinationRequired, total=False):
+    """``credentials`` has the names of those that are set. Only the response to the request that made it has ``signing_secret``."""
+
+    signing_secret: str
+
+
+class DestinationAttempt(TypedDict):
+    """An attempt to send one record. ``status`` is ``None`` without a response."""
+
+    verdict: Verdict
+    status: Optional[int]
+    request: str
+    response: str
+
+
+class DestinationPreview(TypedDict):
+    """``records`` are objects, in the format ``cef`` strings."""
+
+    format: RecordFormat
+    records: List[Any]
+
+
+class ReplayCount(TypedDict):
+    """``matching`` of the first ``looked_at`` events pass the filter."""
+
+    matching: int
+    looked_at: int
+
+
+class ReplayResult(TypedDict):
+    """``count`` is there after a dry run, ``replay`` after a start."""
+
+    from_seq: int
+    end_seq: int
+    count: Optional[ReplayCount]
+    replay: Optional[DestinationReplay]
+
+
+class SetAsideEvent(TypedDict):
+    """An event that the receiver refused. ``run`` is 0, or the number of a replay."""
+
+    run: int
+    position: int
+    seq: int
+    event_id: str
+    at: str
+    reason: str
+
+
+class SetAsidePage(TypedDict):
+    events: List[SetAsideEvent]
+    cursor: Optional[str]
+    has_more: bool
+    request_id: str
+
+
+class ResentEvent(DestinationAttempt):
+    run: int
+    position: int
+
+
+class ResendResult(TypedDict):
+    """``remaining`` is the number of events that are still set aside."""
+
+    events: List[ResentEvent]
+    remaining: int
 
 
 class _CreatedKeyRequired(TypedDict):

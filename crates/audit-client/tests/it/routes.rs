@@ -141,6 +141,13 @@ fn resources() -> Vec<(Resource, Vec<Value>, Option<Value>)> {
         "actor_types": ["user"], "categories": ["auth"], "not_actor_ids": ["backup"],
     });
     let webhook = json!({"url": "https://example.com", "format": "slack", "enabled": true});
+    let destination_change = json!({
+        "name": "n", "format": "ocsf", "include_raw": true, "filter": {"categories": ["auth"]},
+        "settings": {"url": "https://example.com"}, "credentials": {"headers": {}}, "paused": true,
+    });
+    let mut destination = destination_change.clone();
+    destination["kind"] = json!("https");
+    destination["environment"] = json!("live");
     let tier =
         json!({"name": "n", "actions": null, "categories": null, "hidden_fields": [], "routes": ["events"]});
     let mut tier_change = tier.clone();
@@ -162,6 +169,11 @@ fn resources() -> Vec<(Resource, Vec<Value>, Option<Value>)> {
         (Resource::RedactionRules, vec![pattern, fields], Some(rule_change)),
         (Resource::AlertRules, vec![rule.clone()], Some(rule)),
         (Resource::Webhooks, vec![webhook.clone()], Some(webhook)),
+        (
+            Resource::Destinations,
+            vec![destination],
+            Some(destination_change),
+        ),
         (Resource::ViewerTiers, vec![tier], Some(tier_change)),
     ]
 }
@@ -208,6 +220,25 @@ fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
     Ok(())
 }
 
+fn use_destinations(client: &Client) -> Result<(), audit_client::Error> {
+    assert_eq!(client.test_destination("id")?["verdict"], "credentials");
+    assert_eq!(
+        client.preview_destination("id", Some("ocsf"))?["records"][0]["tenant_id"],
+        "acme"
+    );
+    client.replay_destination("id", &json!({"from_seq": 0}))?;
+    let range = json!({"from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z", "dry_run": true});
+    assert_eq!(client.replay_destination("id", &range)?["count"]["matching"], 40);
+    client.stop_replay("id")?;
+    assert!(
+        all(client.set_aside("id", 10)?).len() > 1,
+        "set-aside events of two pages"
+    );
+    let resent = client.resend_set_aside("id", &json!({"run": 0, "positions": [12]}))?;
+    assert_eq!(resent["remaining"], 0);
+    Ok(())
+}
+
 fn use_streams(base_url: &str, client: &Client) -> Result<(), audit_client::Error> {
     let stream = Client::builder(base_url).stream().build()?;
     stream.ingest(event())?;
@@ -229,6 +260,7 @@ fn the_client_uses_everything_that_the_document_declares() {
     use_events(&client).expect("events");
     use_log(&client).expect("the log");
     use_administration(&client).expect("administration");
+    use_destinations(&client).expect("destinations");
     use_streams(&server.base_url, &client).expect("streams");
     let verdict = server.report(&Value::Null);
     assert_eq!(verdict["problems"], json!([]));
