@@ -12,11 +12,13 @@ use audit_webhooks::AddressPolicy;
 use parts::Parts;
 pub(crate) use secret::Secret;
 use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
 use std::fmt;
 pub(crate) use syslog::Syslog;
 pub(crate) use targets::{Datadog, Framing, Https, Otlp, S3, SplunkHec};
+use url::form_urlencoded;
 
-/// Shorter words of a credential are no secrets, such as the name of a scheme.
+/// Shorter words of a credential and shorter parts of a URL are no secrets, such as the name of a scheme.
 const WORD_BYTES_MIN: usize = 8;
 
 /// Settings and credentials of a destination. `Debug` shows the kind and the host only, and the memory of credentials is zeroed
@@ -133,25 +135,46 @@ impl Config {
         self.described().host().to_owned()
     }
 
-    /// `text` with a placeholder for each credential, and for each long word of one (`Bearer …`): a receiver may repeat in its
-    /// response what it was sent.
+    /// `text` with a placeholder for each credential, for each long word of one (`Bearer …`), and for each long part of the URL: a
+    /// receiver may repeat in its response what it was sent.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
-        let mut text = text.to_owned();
+        let mut secrets = self.url_parts();
         for (_, value) in self.described().credentials() {
-            let secrets = match &value {
+            let texts = match &value {
                 Value::Object(headers) => headers.values().filter_map(Value::as_str).collect(),
                 value => Vec::from_iter(value.as_str()),
             };
-            for secret in secrets {
-                let words = secret
+            for text in texts {
+                let words = text
                     .split_whitespace()
                     .filter(|word| word.len() >= WORD_BYTES_MIN);
-                for part in std::iter::once(secret).chain(words) {
-                    text = text.replace(part, "[REDACTED]");
-                }
+                secrets.extend(std::iter::once(text).chain(words).map(str::to_owned));
             }
         }
-        text
+        // Of a secret that begins with another one, the rest would stay.
+        secrets.sort_by_key(|secret| Reverse(secret.len()));
+        let redacted = |text: String, secret: &String| text.replace(secret.as_str(), "[REDACTED]");
+        secrets.iter().fold(text.to_owned(), redacted)
+    }
+
+    /// The long segments of the path and the long values of the query, as they are sent and decoded: receivers put tokens into
+    /// them. The URL of a bucket has none, because its path names objects.
+    fn url_parts(&self) -> Vec<String> {
+        let uri = match &self.0 {
+            Target::Https(target) => target.url.uri(),
+            Target::SplunkHec(target) => target.url.uri(),
+            Target::Datadog(target) => target.url.uri(),
+            Target::Otlp(target) => target.url.uri(),
+            Target::S3(_) | Target::Syslog(_) => return Vec::new(),
+        };
+        let pairs = uri.query().unwrap_or_default().split('&');
+        let values = pairs.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+        let parts = uri.path().split('/').chain(values);
+        parts
+            // A plus sign is a space in some queries.
+            .flat_map(|part| [part.to_owned(), decoded(part), decoded(&part.replace('+', "%2B"))])
+            .filter(|part| part.len() >= WORD_BYTES_MIN)
+            .collect()
     }
 
     fn credentials(&self) -> Map<String, Value> {
@@ -171,6 +194,14 @@ impl Config {
             Target::Syslog(target) => target,
         }
     }
+}
+
+/// A part of a URL as the value of a form.
+fn decoded(part: &str) -> String {
+    let form = format!("={}", part.replace('&', "%26"));
+    form_urlencoded::parse(form.as_bytes())
+        .map(|(_, value)| value.into_owned())
+        .collect()
 }
 
 impl fmt::Debug for Config {

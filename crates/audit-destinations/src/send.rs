@@ -64,8 +64,6 @@ impl Batch {
 pub enum Verdict {
     /// The receiver has all records.
     Delivered,
-    /// The receiver has all records but those at these indexes, from 0, which it refuses for good.
-    DeliveredExcept(Vec<usize>),
     /// The same batch is to be sent again, after the time that the receiver names or by the schedule.
     Retry {
         /// The header `Retry-After`.

@@ -17,6 +17,12 @@ pub const MAIN_RUN: i64 = 0;
 /// How long after a checkpoint record the next one is due, if something was delivered since, in seconds.
 pub const STREAM_CHECKPOINT_SECONDS: i64 = 300;
 
+/// How far after the present time of a run can be that a clock has written which is right, in seconds: more than a lease, and more than
+/// clocks of nodes differ. A time further ahead was written before a clock was set back, and has no effect.
+pub const TIME_AHEAD_SECONDS_MAX: i64 = 300;
+/// The longest delay of an attempt, in seconds. `next_attempt_at` can be as much further ahead.
+pub const ATTEMPT_DELAY_SECONDS_MAX: i64 = 3_600;
+
 /// The run delivers, or waits for events.
 pub(crate) const ACTIVE: &str = "active";
 /// The last attempt has failed, and a later one can succeed.
@@ -151,8 +157,8 @@ impl Reader<'_> {
     reason = "all fail only when the database cannot be written"
 )]
 impl Writer<'_> {
-    /// Leases a run from `now` until `leased_until`, under the token `lease`. Returns `false`, and changes nothing, while another
-    /// lease has not expired, or the destination is paused or deleted.
+    /// Leases a run from `now` until `leased_until`, at most [`TIME_AHEAD_SECONDS_MAX`] later, under the token `lease`. Returns `false`,
+    /// and changes nothing, while another lease has not expired, or the destination is paused or deleted.
     pub fn lease_destination_run(
         &mut self,
         id: &str,
@@ -164,9 +170,11 @@ impl Writer<'_> {
         if !self.is_delivered_to(id)? {
             return Ok(false);
         }
-        let free = destination_runs::table
-            .find((id, number))
-            .filter(destination_runs::leased_until.le(now.as_micros()));
+        let far_ahead = now.plus_seconds(TIME_AHEAD_SECONDS_MAX).as_micros();
+        let is_free = destination_runs::leased_until
+            .le(now.as_micros())
+            .or(destination_runs::leased_until.gt(far_ahead));
+        let free = destination_runs::table.find((id, number)).filter(is_free);
         let leased = diesel::update(free)
             .set((
                 destination_runs::leased_until.eq(leased_until.as_micros()),

@@ -129,7 +129,10 @@ pub use copy::{CopyOptions, DatabaseCopy, FinalCopy, FoundCopy, OpenSecret};
 pub use database::{DatabaseUrl, DatabaseUrlError, require_unused};
 pub use deliveries::rows::{AttemptRow, DELIVERY_OF_ALERT, DELIVERY_PENDING, DeliveryRow};
 pub use deliveries::{AfterAttempt, AlertLedgers, LeasedDelivery, PendingCount, ReadyWebhook};
-pub use destinations::{DestinationRunRow, MAIN_RUN, STREAM_CHECKPOINT_SECONDS, SetAsideRow};
+pub use destinations::{
+    ATTEMPT_DELAY_SECONDS_MAX, DestinationRunRow, MAIN_RUN, STREAM_CHECKPOINT_SECONDS, SetAsideRow,
+    TIME_AHEAD_SECONDS_MAX,
+};
 pub use error::StoreError;
 pub use events::{
     EventPage, EventQuery, EventSummary, FetchSize, FrequentValues, LoggedEvent, PAGE_BYTES_MAX,

@@ -753,7 +753,7 @@ CREATE TABLE destination_runs (
     delivered BIGINT NOT NULL,
     PRIMARY KEY (destination_id, number)
 );
--- Finds the runs whose next attempt may begin, and the time of the next one after a failure. Parked runs are not read.
+-- Finds the runs whose next attempt may begin. Parked runs are not read.
 CREATE INDEX destination_runs_due ON destination_runs (state, next_attempt_at);
 
 -- Events that a receiver has refused for good. They keep their position. Without a reference to the destination: the rows of a

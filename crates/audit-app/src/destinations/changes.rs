@@ -172,13 +172,11 @@ impl AuditLog {
             let changed = change.apply(&row, &before, &parts)?;
             let resumes =
                 !changed.row.paused && (change.paused == Some(false) || changed.row.config != row.config);
-            // A delivery locks its run before the destination, and so does this. The runs of a paused destination cannot be leased,
-            // and nothing is delivered to it.
-            let mut was_parked = resumes && !row.paused && resume_runs(configurator, &row.id, now, &lease)?;
+            // The destination before its runs, as in a delivery: otherwise the two could deadlock.
             if changed.row != row {
                 configurator.update_destination(&row, &changed.row)?;
             }
-            was_parked |= resumes && row.paused && resume_runs(configurator, &row.id, now, &lease)?;
+            let was_parked = resumes && resume_runs(configurator, &row.id, now, &lease)?;
             let destination = Destination {
                 signing_secret: changed.made,
                 ..Destination::open(&changed.row, &parts.keys)?
@@ -250,8 +248,9 @@ fn require_room(configurator: &mut Configurator<'_, ProjectId>, project_id: Proj
     }
 }
 
-/// Lets the runs of a destination that wait or are parked try again at once. Returns whether one was parked. A run that a node is just
-/// working on goes on by itself.
+/// Lets the runs of a destination that wait or are parked try again at once. Returns whether one was parked. A run that waits keeps its state
+/// until the receiver has taken something: the operator then learns that it has recovered. A run that a node is just working on goes on by
+/// itself.
 fn resume_runs(
     configurator: &mut Configurator<'_, ProjectId>,
     id: &str,
@@ -260,7 +259,7 @@ fn resume_runs(
 ) -> Result<bool> {
     let mut was_parked = false;
     for run in configurator.destination_runs(id)? {
-        let is_waiting = run.state != RunState::Active.as_str();
+        let is_waiting = run.state != RunState::Active.as_str() || run.next_attempt_at > now.as_micros();
         if !is_waiting || !configurator.lease_destination_run(id, run.number, now, now, lease)? {
             continue;
         }
@@ -270,15 +269,20 @@ fn resume_runs(
             continue;
         };
         let is_parked = run.state == RunState::Parked.as_str();
-        let resumed = DestinationRunRow {
-            state: RunState::Active.to_string(),
-            attempts: 0,
+        let mut resumed = DestinationRunRow {
             next_attempt_at: now.as_micros(),
             leased_until: 0,
             lease: None,
             set_aside_in_a_row: 0,
             ..run
         };
+        if is_parked {
+            RunState::Active.as_str().clone_into(&mut resumed.state);
+        }
+        // Delayed without failed attempts means late while the receiver takes records, and that the operator knows.
+        if resumed.state != RunState::Delayed.as_str() {
+            resumed.attempts = 0;
+        }
         was_parked |= configurator.update_destination_run(lease, &resumed)? && is_parked;
     }
     Ok(was_parked)

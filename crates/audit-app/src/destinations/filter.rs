@@ -18,6 +18,12 @@ pub struct DestinationFilter {
     tenant_ids: Option<Vec<TenantId>>,
 }
 
+/// SHA-256 of the canonical form of a JSON value, in hexadecimal.
+pub(super) fn fingerprint_of(value: &Value) -> String {
+    let hash = Sha256::digest(canonical::to_string(value));
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The id of a tenant, as in an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TenantId(String);
@@ -84,8 +90,7 @@ impl DestinationFilter {
 
     /// SHA-256 of the canonical JSON, in hexadecimal. Signed checkpoints of a stream name their filter by it.
     pub(crate) fn fingerprint(&self) -> String {
-        let hash = Sha256::digest(canonical::to_string(&self.to_json()));
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+        fingerprint_of(&self.to_json())
     }
 
     /// Whether the destination gets the event.

@@ -3,7 +3,7 @@
 use super::damaged;
 use crate::error::Result;
 use audit_destinations::RunState;
-use audit_domain::{Envelope, Timestamp};
+use audit_domain::{Envelope, Plan, ProjectId, Timestamp};
 use audit_store::{DestinationRow, DestinationRunRow, LedgerId, MAIN_RUN, Reader};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ audit_domain::words! {
         Credentials = "credentials",
         /// The receiver refused several events in a row. Nothing is sent until it is resumed.
         Parked = "parked",
-        /// Nothing is sent until it is resumed.
+        /// Nothing is sent until it is resumed; or while the organization is on the free plan.
         Paused = "paused",
     }
 }
@@ -102,6 +102,7 @@ pub struct ReplayProgress {
 }
 
 impl ReplayProgress {
+    /// `is_paused`: whether nothing is sent.
     pub(super) fn of(run: &DestinationRunRow, is_paused: bool) -> Result<Self> {
         Ok(Self {
             number: run.number,
@@ -140,7 +141,9 @@ impl DestinationProgress {
             .map(|next| next.logged_at);
         let last_error = main.last_error.as_deref();
         let last_error = last_error.map(|text| DestinationError::parse(text).ok_or_else(damaged));
-        let state = state_of(main, row.paused)?;
+        let project_id: ProjectId = row.project_id.parse().map_err(|_| damaged())?;
+        let is_paused = row.paused || reader.plan_of(project_id)? == Plan::Free;
+        let state = state_of(main, is_paused)?;
         let waits = matches!(state, DestinationState::Delayed | DestinationState::Credentials);
         Ok(Self {
             state,
@@ -152,9 +155,7 @@ impl DestinationProgress {
             last_error: last_error.transpose()?,
             next_attempt_at: waits.then(|| Timestamp::from_micros(main.next_attempt_at)),
             set_aside: reader.set_aside_count(&row.id)?,
-            replay: replay
-                .map(|run| ReplayProgress::of(run, row.paused))
-                .transpose()?,
+            replay: replay.map(|run| ReplayProgress::of(run, is_paused)).transpose()?,
         })
     }
 }

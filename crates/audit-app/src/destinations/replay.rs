@@ -74,7 +74,8 @@ impl AuditLog {
     /// Starts a replay.
     ///
     /// # Errors
-    /// As [`Self::count_replay`]; [`AppError::Conflict`] while another one runs, and without events; [`AppError::Forbidden`] on the free plan.
+    /// As [`Self::count_replay`]; [`AppError::Invalid`] for a range without events; [`AppError::Conflict`] while another one runs;
+    /// [`AppError::Forbidden`] on the free plan.
     pub fn start_replay(
         &self,
         master: &MasterKey,
@@ -88,9 +89,12 @@ impl AuditLog {
             range_of(reader, &row, request)
         })?;
         if range.from_seq == range.end_seq {
-            return Err(AppError::Conflict(
-                "the log has no events in this range".to_owned(),
-            ));
+            let field = match request {
+                ReplayRequest { to: Some(_), .. } => "to",
+                ReplayRequest { from: Some(_), .. } => "from",
+                ReplayRequest { .. } => "from_seq",
+            };
+            return Err(Violations::one(field, "the log has no events in this range").into());
         }
         let now = self.clock.now();
         let started = self.change_project(project_id, &Requester::from(master), move |configurator| {

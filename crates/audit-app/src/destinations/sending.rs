@@ -39,9 +39,7 @@ impl From<&Verdict> for DestinationVerdict {
             Verdict::Delivered => Self::Delivered,
             Verdict::Retry { .. } => Self::Retry,
             Verdict::Credentials => Self::Credentials,
-            // One record is sent, so the exception is this one.
-            Verdict::DeliveredExcept(refused) if refused.is_empty() => Self::Delivered,
-            Verdict::DeliveredExcept(_) | Verdict::Refused => Self::Refused,
+            Verdict::Refused => Self::Refused,
         }
     }
 }
@@ -261,7 +259,6 @@ mod tests {
     fn a_verdict_on_one_record_is_one_word() {
         for (verdict, word) in [
             (Verdict::Delivered, DestinationVerdict::Delivered),
-            (Verdict::DeliveredExcept(vec![0]), DestinationVerdict::Refused),
             (Verdict::Retry { after: None }, DestinationVerdict::Retry),
             (Verdict::Credentials, DestinationVerdict::Credentials),
             (Verdict::Refused, DestinationVerdict::Refused),

@@ -123,8 +123,8 @@ impl AuditLog {
     /// early where the receiver takes nothing now, or responds slowly.
     ///
     /// # Errors
-    /// [`AppError::NotFound`]; [`AppError::Invalid`] when a position is not in the list; [`AppError::Forbidden`] on the free plan;
-    /// [`AppError::RateLimited`] when the organization sends too much at once.
+    /// [`AppError::NotFound`]; [`AppError::Invalid`] when a position is not in the list, or the filter leaves its event out;
+    /// [`AppError::Forbidden`] on the free plan; [`AppError::RateLimited`] when the organization sends too much at once.
     pub fn resend_set_aside(
         &self,
         master: &MasterKey,
@@ -140,7 +140,7 @@ impl AuditLog {
         let encoder = Encoder::of(&destination, project_id, started_at);
         let waiting = self
             .store
-            .query(|reader| waiting(reader, &row.id, request, &encoder))?;
+            .query(|reader| waiting(reader, &destination, request, &encoder))?;
         let mut events = Vec::new();
         for Waiting { row: refused, record } in waiting {
             let now = self.clock.now();
@@ -183,13 +183,14 @@ impl AuditLog {
     }
 }
 
-/// The events that a request names, or the first ones of the list.
+/// The events that a request names, or of the first ones of the list those that the filter lets pass.
 fn waiting(
     reader: &mut Reader<'_>,
-    id: &str,
+    destination: &Destination,
     request: &ResendRequest,
     encoder: &Encoder,
 ) -> Result<Vec<Waiting>> {
+    let id = &destination.id.to_string();
     let rows = match &request.positions {
         None => reader.set_aside(id, None, RESENT_MAX as i64)?,
         Some(positions) => {
@@ -207,13 +208,20 @@ fn waiting(
     let runs = reader.destination_runs(id)?;
     let ledger_id = LedgerId(runs.first().ok_or_else(damaged)?.ledger_id);
     let mut waiting = Vec::new();
-    for row in rows {
+    for (index, row) in rows.into_iter().enumerate() {
         let seq = row.seq.cast_unsigned();
         let event: LoggedEvent = reader
             .logged_events(ledger_id, seq, 1)?
             .pop()
             .filter(|event| event.seq == seq)
             .ok_or_else(damaged)?;
+        if !destination.filter.matches(&event.event)? {
+            if request.positions.is_some() {
+                let message = "is an event that the filter of the destination leaves out";
+                return Err(Violations::one(format!("positions[{index}]"), message).into());
+            }
+            continue;
+        }
         let record = encoder.event(&event, row.run.cast_unsigned(), row.position.cast_unsigned())?;
         waiting.push(Waiting { row, record });
     }

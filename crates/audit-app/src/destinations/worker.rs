@@ -2,13 +2,15 @@
 //!
 //! One thread ([`thread`]) finds the runs that are due. Each of them is leased, so that one node delivers it, and delivered in a thread of its
 //! own ([`run`]), because an attempt may block for its whole timeout. [`Lanes`](lanes::Lanes) limit how many that are. All state is in the
-//! database: [`plan`] has what a batch is, and what follows an attempt.
+//! database: [`plan`] has what follows an attempt, and [`planned`] what is stored of a batch in flight.
 
 mod batch;
 mod counts;
 mod lanes;
 mod metrics;
+mod outcome;
 mod plan;
+mod planned;
 mod run;
 #[cfg(test)]
 mod tests;

@@ -28,8 +28,8 @@ const RESERVED: [&str; 14] = [
     "upgrade",
 ];
 
-/// Headers that have credentials.
-const SECRET: [&str; 4] = ["api-key", "authorization", "cookie", "x-api-key"];
+/// Words in the names of headers that have credentials: `authorization`, `x-api-key`.
+const SECRET: [&str; 6] = ["auth", "cookie", "key", "password", "secret", "token"];
 
 /// Additional headers by name, in lower case. Their values are treated as secrets, because tokens are put into them.
 #[derive(Clone, Debug, Default)]
@@ -68,9 +68,9 @@ impl Headers {
         Some(Self(headers))
     }
 
-    /// That `self`, which is shown, has no header of credentials, and none of `secret`.
+    /// That `self`, which is shown, has no header with the name of a credential, and none of `secret`.
     pub(super) fn check_beside(&self, secret: &Self) -> Result<(), Violations> {
-        let is_secret = |(name, _): &&(String, Secret)| SECRET.contains(&name.as_str());
+        let is_secret = |(name, _): &&(String, Secret)| SECRET.iter().any(|word| name.contains(word));
         let is_twice = |(name, _): &&(String, Secret)| self.0.iter().any(|(other, _)| other == name);
         let shown = self.0.iter().filter(is_secret).map(|(name, _)| {
             Violation::new(

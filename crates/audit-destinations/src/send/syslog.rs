@@ -24,7 +24,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const ENTERPRISE_NUMBER: u32 = 32_473;
 /// More than the header of a message has, apart from the record.
 const HEADER_BYTES_MAX: usize = 256;
-/// Members that a record keeps when it is cut: they identify it, or are worthless in part.
+/// Members that a record keeps when it is cut, in OCSF those of [`UNMAPPED`]: they identify it, or are worthless in part.
 const KEPT: [&str; 8] = [
     "id",
     "content_hash",
@@ -35,6 +35,10 @@ const KEPT: [&str; 8] = [
     "through_seq",
     "truncated",
 ];
+/// The member of a record in OCSF that has the place in the stream and what proves it.
+const UNMAPPED: &str = "unmapped";
+/// What a record in OCSF keeps itself: `metadata` has the id of the event.
+const KEPT_IN_OCSF: [&str; 3] = [UNMAPPED, "metadata", "truncated"];
 
 /// Makes one attempt over a connection of its own.
 pub(super) fn send(
@@ -92,8 +96,8 @@ fn message(target: &Syslog, batch: &Batch, position: u64, record: &Encoded) -> S
     header + &cut(&record.text, bytes_max)
 }
 
-/// The record in at most `bytes_max` bytes. A JSON object loses its longest members, whose names are then in `truncated`; those
-/// of [`KEPT`] stay, even if the result is longer. CEF loses its end.
+/// The record in at most `bytes_max` bytes. A JSON object loses its longest members, whose names are then in `truncated`
+/// (`unmapped.changes`); those of [`KEPT`] stay, even if the result is longer. CEF loses its end.
 fn cut(record: &str, bytes_max: usize) -> String {
     if record.len() <= bytes_max {
         return record.to_owned();
@@ -105,11 +109,14 @@ fn cut(record: &str, bytes_max: usize) -> String {
 }
 
 fn without_longest(mut members: Map<String, Value>, bytes_max: usize) -> String {
-    let mut by_length: Vec<(usize, String)> = members
-        .iter()
-        .filter(|(name, _)| !KEPT.contains(&name.as_str()))
-        .map(|(name, value)| (value.to_string().len(), name.clone()))
-        .collect();
+    let unmapped = members.get(UNMAPPED).and_then(Value::as_object);
+    let kept = unmapped.map_or(&KEPT[..], |_| &KEPT_IN_OCSF);
+    let mut by_length = lengths(&members, kept, "");
+    by_length.extend(
+        unmapped
+            .into_iter()
+            .flat_map(|unmapped| lengths(unmapped, &KEPT, "unmapped.")),
+    );
     by_length.sort();
     let mut removed = Vec::new();
     loop {
@@ -117,10 +124,26 @@ fn without_longest(mut members: Map<String, Value>, bytes_max: usize) -> String 
         let Some((_, name)) = by_length.pop().filter(|_| text.len() > bytes_max) else {
             return text;
         };
-        members.remove(&name);
+        match (name.strip_prefix("unmapped."), members.get_mut(UNMAPPED)) {
+            (Some(name), Some(Value::Object(unmapped))) => unmapped.remove(name),
+            _ => members.remove(&name),
+        };
         removed.push(name);
         members.insert("truncated".into(), removed.clone().into());
     }
+}
+
+/// The members that may be removed, the last one first once they are sorted. The salt goes before all others: with it, verifiers
+/// would take the members that stay for the whole event, and the event for changed.
+fn lengths(members: &Map<String, Value>, kept: &[&str], prefix: &str) -> Vec<(usize, String)> {
+    let removable = members.iter().filter(|(name, _)| !kept.contains(&name.as_str()));
+    let length = |name: &str, value: &Value| match name {
+        "content_salt" => usize::MAX,
+        _ => value.to_string().len(),
+    };
+    removable
+        .map(|(name, value)| (length(name, value), format!("{prefix}{name}")))
+        .collect()
 }
 
 /// A CEF record up to the end of a word, so that no escape sequence is cut.
@@ -268,6 +291,8 @@ impl Write for Timed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Payload, Record, RecordFormat, StreamPart, encode};
+    use audit_domain::Timestamp;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -286,14 +311,18 @@ mod tests {
             "metadata": {"a": "x".repeat(500)},
             "changes": {"before": "y".repeat(300)},
             "content_hash": "z".repeat(400),
+            "content_salt": "s",
             "stream": {"position": 7},
         })
         .to_string();
         let shorter: Value = serde_json::from_str(&cut(&record, record.len() - 1)).unwrap();
-        assert_eq!(shorter["truncated"], json!(["metadata"]));
+        assert_eq!(shorter["truncated"], json!(["content_salt", "metadata"]));
         assert_eq!(shorter["changes"]["before"], "y".repeat(300));
         let shortest: Value = serde_json::from_str(&cut(&record, 10)).unwrap();
-        assert_eq!(shortest["truncated"], json!(["metadata", "changes", "action"]));
+        assert_eq!(
+            shortest["truncated"],
+            json!(["content_salt", "metadata", "changes", "action"])
+        );
         for name in ["id", "content_hash", "stream"] {
             assert!(!shortest[name].is_null(), "{name}");
         }
@@ -308,6 +337,56 @@ mod tests {
             (&cut["note"], &cut["truncated"]),
             (&json!(note), &json!(["log_checkpoint"]))
         );
+    }
+
+    fn in_ocsf(payload: Payload<'_>) -> String {
+        let stream = StreamPart {
+            destination: "dst_1",
+            log: "p/live",
+            run: 0,
+            position: 7,
+        };
+        let at = Timestamp::from_seconds(1_768_473_000);
+        encode(&Record { stream, payload }, RecordFormat::Ocsf, true, at).text
+    }
+
+    #[test]
+    fn a_record_in_ocsf_keeps_its_place_and_its_proof() {
+        let event = json!({
+            "id": "evt_1",
+            "action": "document.viewed",
+            "category": "access",
+            "metadata": {"a": "x".repeat(9_000)},
+            "changes": {"before": "y".repeat(300)},
+            "content_hash": "z".repeat(64),
+        })
+        .to_string();
+        let record = in_ocsf(Payload::Event { seq: 3, json: &event });
+        let shorter: Value = serde_json::from_str(&cut(&record, 8_000)).unwrap();
+        assert_eq!(shorter["truncated"], json!(["raw_data", "unmapped.metadata"]));
+        assert_eq!(shorter["unmapped"]["changes"]["before"], "y".repeat(300));
+        let shortest: Value = serde_json::from_str(&cut(&record, 10)).unwrap();
+        assert!(shortest["unmapped"]["changes"].is_null(), "{shortest}");
+        for record in [shorter, shortest] {
+            assert_eq!(record["metadata"]["uid"], "evt_1");
+            assert_eq!(record["unmapped"]["stream"]["position"], 7);
+            assert_eq!(record["unmapped"]["content_hash"], "z".repeat(64));
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_in_ocsf_keeps_its_note() {
+        let note = "n".repeat(9_000);
+        let record = in_ocsf(Payload::Checkpoint {
+            note: &note,
+            log_checkpoint: &"c".repeat(300),
+            through_position: 6,
+            through_seq: 2,
+        });
+        let cut: Value = serde_json::from_str(&cut(&record, 8_000)).unwrap();
+        assert_eq!(cut["truncated"][0], "unmapped.log_checkpoint");
+        assert_eq!(cut["unmapped"]["note"], note);
+        assert_eq!(cut["unmapped"]["stream"]["position"], 7);
     }
 
     proptest! {

@@ -138,8 +138,8 @@ pub(super) mod about {
     pub(crate) fn replay() -> About {
         About {
             description: "Sends events of the past again, beside the main run, which goes on. Their records have `stream.replay` and \
-                      a numbering of their own. Starting one needs a paid plan. One replay of a destination at a time, and a \
-                      range without events: 409 `conflict`. `dry_run` only counts.",
+                      a numbering of their own. Starting one needs a paid plan. One replay of a destination at a time: 409 \
+                      `conflict`. A range without events: 400. `dry_run` only counts.",
             path: id(),
             requests: &[
                 Sample(

@@ -16,6 +16,7 @@ const OTHER_LEASE: [u8; 16] = [2; 16];
 
 on_both_databases! {
     a_run_is_leased_by_one_node_at_a_time,
+    a_lease_that_was_written_before_the_clock_was_set_back_has_no_effect,
     a_node_whose_lease_another_has_taken_over_changes_nothing,
     a_paused_or_deleted_destination_is_not_leased,
     events_that_were_set_aside_are_listed_by_run_and_position,
@@ -199,6 +200,15 @@ fn a_run_is_leased_by_one_node_at_a_time(kind: DatabaseKind) {
     assert_eq!(run, expected, "the refused lease changes nothing");
     assert!(fixture.lease("a", NOW.plus_seconds(60), OTHER_LEASE));
     assert!(!fixture.lease("no such one", NOW, LEASE));
+}
+
+fn a_lease_that_was_written_before_the_clock_was_set_back_has_no_effect(kind: DatabaseKind) {
+    let fixture = Fixture::new(kind);
+    fixture.add(&fixture.run("a"));
+    assert!(fixture.lease("a", NOW, LEASE));
+    // The lease ends 300 seconds after the first time, and 301 seconds after the second.
+    assert!(!fixture.lease("a", NOW.plus_seconds(-240), OTHER_LEASE));
+    assert!(fixture.lease("a", NOW.plus_seconds(-241), OTHER_LEASE));
 }
 
 fn a_node_whose_lease_another_has_taken_over_changes_nothing(kind: DatabaseKind) {

@@ -1,8 +1,9 @@
 //! Destinations, created, listed, changed and deleted.
 
 use super::{URL, change, create, https, path_of, post, read};
-use audit_tests::{Database, DatabaseKind, Organization, Server, event, merge, on_both_databases};
+use audit_tests::{Database, DatabaseKind, Deadline, Organization, Server, event, merge, on_both_databases};
 use serde_json::{Value, json};
+use std::thread;
 
 const TOKEN: &str = "9f2c1f7e-token-of-the-collector";
 
@@ -13,6 +14,14 @@ fn splunk() -> Value {
     })
 }
 
+/// The properties of a destination that is not paused, and whose filter lets no event pass.
+fn running() -> Value {
+    merge(
+        splunk(),
+        json!({"paused": false, "filter": {"tenant_ids": ["nobody"]}}),
+    )
+}
+
 on_both_databases! {
     a_created_destination_is_as_it_was_asked_for,
     destinations_are_listed_by_environment,
@@ -21,6 +30,7 @@ on_both_databases! {
     the_signing_secret_is_shown_once,
     no_response_and_no_event_has_a_credential,
     a_pause_and_its_end_are_events,
+    a_destination_that_is_resumed_tries_at_once_and_has_then_not_recovered,
     a_deleted_destination_is_gone,
     a_destination_belongs_to_one_project,
 }
@@ -260,6 +270,58 @@ fn a_pause_and_its_end_are_events(database: DatabaseKind) {
         let is_paused = changed["paused"] == true;
         assert_eq!(changed["state"] == "paused", is_paused, "{changed}");
     }
+    server.stop().success();
+}
+
+fn a_destination_that_is_resumed_tries_at_once_and_has_then_not_recovered(kind: DatabaseKind) {
+    // In microseconds.
+    const IN_2100: &str = "4102444800000000";
+    let database = Database::create(kind);
+    let server = Server::start(&database, &[]);
+    let organization = Organization::create(&server, "pro");
+    let destination = create(&organization, running());
+    for (state, attempts, state_after, attempts_after) in [
+        ("delayed", 7, "delayed", 7),
+        ("credentials", 7, "credentials", 0),
+        ("parked", 7, "active", 0),
+        ("active", 0, "active", 0),
+    ] {
+        database.execute(&format!(
+            "UPDATE destination_runs SET state = '{state}', attempts = {attempts}, next_attempt_at = {IN_2100}"
+        ));
+        assert_eq!(read(&organization, &destination)["state"], state);
+        let resumed = change(&organization, &destination, json!({"paused": false}));
+        assert_eq!(resumed["state"], state_after);
+        let expected =
+            format!("destination_runs WHERE attempts = {attempts_after} AND next_attempt_at < {IN_2100}");
+        assert_eq!(database.count(&expected), 1, "{state}");
+    }
+    server.stop().success();
+}
+
+/// A delivery that has confirmed credentials writes the destination, then its run. PostgreSQL only: SQLite has one writer.
+#[test]
+fn a_change_locks_the_destination_before_its_runs() {
+    const BLOCKED: &str = "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+    if !DatabaseKind::Postgres.is_available() {
+        return;
+    }
+    let database = Database::create(DatabaseKind::Postgres);
+    let server = Server::start(&database, &[]);
+    let organization = Organization::create(&server, "pro");
+    let destination = create(&organization, running());
+    database.execute("UPDATE destination_runs SET state = 'parked'");
+    let held = database.hold_locks("SELECT 1 FROM destinations FOR UPDATE");
+    thread::scope(|scope| {
+        let body = json!({"paused": false, "name": "another"});
+        let changing = scope.spawn(|| change(&organization, &destination, body));
+        let deadline = Deadline::seconds(60);
+        deadline.poll("the change", || (database.count(BLOCKED) > 0).then_some(()));
+        // Fails if the change has locked the run.
+        database.execute("SELECT 1 FROM destination_runs FOR UPDATE NOWAIT");
+        drop(held);
+        assert_eq!(changing.join().expect("a response")["state"], "active");
+    });
     server.stop().success();
 }
 

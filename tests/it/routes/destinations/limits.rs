@@ -1,6 +1,6 @@
 //! Which destinations are refused.
 
-use super::{URL, create, https, path_of, post};
+use super::{URL, create, https, path_of, post, read};
 use audit_tests::{Database, DatabaseKind, Organization, Server, merge, on_both_databases};
 use serde_json::{Value, json};
 
@@ -134,8 +134,16 @@ fn the_free_plan_has_no_destinations(database: DatabaseKind) {
     let master = organization.master();
     post(&master, https(URL)).expect_error(403, "forbidden");
     organization.set_plan(server, "pro");
-    let destination = create(&organization, https(URL));
+    // Nothing is sent, because no event passes.
+    let running = json!({"paused": false, "filter": {"tenant_ids": ["nobody"]}});
+    let destination = create(&organization, merge(https(URL), running));
+    assert_eq!(destination["state"], "active");
     organization.set_plan(server, "free");
+    let shown = read(&organization, &destination);
+    assert_eq!(
+        (&shown["state"], &shown["paused"]),
+        (&json!("paused"), &json!(false))
+    );
     let path = path_of(&destination);
     for request in [
         master.post(&format!("{path}/test")),

@@ -2,8 +2,8 @@
 
 use super::{create, https, path_of, read};
 use audit_tests::{
-    DatabaseKind, Deadline, Organization, Receiver, Reply, Response, assert_signed, event_with, merge,
-    now_plus, on_both_databases,
+    Database, DatabaseKind, Deadline, Organization, Receiver, Reply, Response, Server, assert_signed,
+    event_with, merge, now_plus, on_both_databases,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -40,6 +40,7 @@ on_both_databases! {
     a_replay_is_counted_before_it_starts,
     one_replay_runs_at_a_time,
     a_refused_event_is_set_aside_and_sent_again_with_its_position,
+    an_event_that_the_filter_leaves_out_is_not_sent_again,
 }
 
 fn a_test_sends_a_made_up_record_and_shows_what_became_of_it(database: DatabaseKind) {
@@ -210,7 +211,10 @@ fn a_replay_is_counted_before_it_starts(database: DatabaseKind) {
     assert_eq!(count(json!({"from": now_plus(DAY)})).0, [end, end]);
     assert_eq!(count(json!({"from_seq": end - 1})).0, [end - 1, end]);
     let empty = replay(&organization, &destination, json!({"to": yesterday}));
-    empty.expect_error(409, "conflict");
+    empty.expect_invalid(&["to"]);
+    let later = json!({"from": now_plus(DAY)});
+    replay(&organization, &destination, later).expect_invalid(&["from"]);
+    replay(&organization, &destination, json!({"from_seq": end})).expect_invalid(&["from_seq"]);
     let reversed = replay(
         &organization,
         &destination,
@@ -310,4 +314,31 @@ fn a_refused_event_is_set_aside_and_sent_again_with_its_position(database: Datab
             (&json!(id), &json!(1))
         );
     }
+}
+
+fn an_event_that_the_filter_leaves_out_is_not_sent_again(kind: DatabaseKind) {
+    let database = Database::create(kind);
+    let server = Server::start(&database, &[]);
+    let organization = Organization::create(&server, "pro");
+    let filter = json!({"filter": {"tenant_ids": ["acme"]}});
+    let destination = create(&organization, merge(https(super::URL), filter));
+    organization
+        .project()
+        .store(event_with(json!({"tenant_id": "other"})));
+    // The receiver refused the event while the filter was another one.
+    let (id, seq) = (&destination["id"], &destination["cursor_seq"]);
+    let (event_id, hash) = (database.blob(&[1; 16]), database.blob(&[2; 32]));
+    let id = id.as_str().expect("an id");
+    database.execute(&format!(
+        "INSERT INTO destination_set_aside (destination_id, run, position, seq, event_id, content_hash, at, reason)
+         VALUES ('{id}', 0, 1, {seq}, {event_id}, {hash}, 0, '400')"
+    ));
+    let resend = |body: Value| {
+        let path = format!("{}/set-aside/resend", path_of(&destination));
+        organization.master().post(&path).json(body).send()
+    };
+    resend(json!({"positions": [1]})).expect_invalid(&["positions[0]"]);
+    let resent = resend(json!({})).expect_status(200);
+    assert_eq!((&resent["events"], &resent["remaining"]), (&json!([]), &json!(1)));
+    server.stop().success();
 }

@@ -1,6 +1,7 @@
 //! The batches of a run: which events a batch has, and its bytes. The same plan always gives the same bytes.
 
-use super::plan::{self, Batched, Plan, PlannedCheckpoint};
+use super::plan::{self, Batched};
+use super::planned::{Plan, PlannedCheckpoint, refused_end_seq};
 use crate::destinations::{DestinationFilter, damaged};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
@@ -10,7 +11,6 @@ use audit_destinations::{
 };
 use audit_domain::{Envelope, Timestamp};
 use audit_store::{DestinationRow, DestinationRunRow, FetchSize, LedgerId, LoggedEvent, Reader, SetAsideRow};
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
@@ -20,16 +20,18 @@ const BATCH_ROWS_MAX: usize = 5_000;
 const FETCHED_ROWS_MAX: usize = 250;
 /// A fetch for a batch ends with the event that reaches this size: what an attempt holds in memory.
 const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// A checkpoint is due early when its note names this many events that were set aside. A note has at most 128 KiB.
-const NOTE_SET_ASIDE_MAX: usize = 500;
+/// The most events that were set aside which a note names: it has at most 128 KiB. The next note names the others.
+pub(super) const NOTE_SET_ASIDE_MAX: usize = 500;
 
 /// A run of a destination, as it was when its batch was made.
 pub(super) struct Stream {
     pub(super) destination: DestinationRow,
     pub(super) run: DestinationRunRow,
     pub(super) kind: Kind,
-    /// Those that were set aside since the last checkpoint.
+    /// The first of those that were set aside since the last checkpoint, at most [`NOTE_SET_ASIDE_MAX`].
     pub(super) set_aside: Vec<SetAsideRow>,
+    /// Fingerprint of the settings; `None` if they cannot be read.
+    pub(super) settings: Option<String>,
 }
 
 /// Events of a log in their order.
@@ -39,6 +41,8 @@ pub(super) struct Found {
     next_seq: u64,
     /// The number of the log at which the run ends now.
     end: u64,
+    /// Whether the log lacks the event with the number `next_seq`.
+    is_missing: bool,
 }
 
 /// A batch that can be sent.
@@ -58,6 +62,10 @@ pub(super) enum Next {
         next_seq: u64,
         has_more: bool,
     },
+    /// The log lacks the event with this number.
+    Missing {
+        seq: u64,
+    },
 }
 
 /// How its records are written.
@@ -66,6 +74,16 @@ struct Format {
     format: RecordFormat,
     include_raw: bool,
     at: Timestamp,
+}
+
+impl Format {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            format: plan.format,
+            include_raw: plan.include_raw,
+            at: plan.at,
+        }
+    }
 }
 
 impl Found {
@@ -81,12 +99,14 @@ impl Found {
             events: Vec::new(),
             next_seq: range.start,
             end: range.end,
+            is_missing: false,
         };
         let (mut rows, mut bytes, mut fetch) = (0, 0_usize, FetchSize::default());
         while found.next_seq < range.end
             && found.events.len() < records
             && rows < rows_max
             && bytes < bytes_max
+            && !found.is_missing
         {
             let wanted = match filter.is_everything() {
                 true => records - found.events.len(),
@@ -96,20 +116,13 @@ impl Found {
             let fitting = fetch.rows_of(bytes_max - bytes);
             let limit = wanted.min(FETCHED_ROWS_MAX).min(remaining).min(fitting);
             let fetched = reader.logged_events(ledger_id, found.next_seq, limit)?;
-            if fetched.is_empty() {
-                // Rows were deleted. A run that stopped here would deliver nothing any more.
-                log_missing_events(reader, ledger_id, found.next_seq)?;
-                found.next_seq = range.end;
-            }
+            found.is_missing = fetched.is_empty();
             for logged in fetched {
                 if found.events.len() == records {
                     break;
                 }
-                if logged.seq != found.next_seq {
-                    log_missing_events(reader, ledger_id, found.next_seq)?;
-                }
-                if logged.seq >= range.end {
-                    found.next_seq = range.end;
+                found.is_missing = logged.seq != found.next_seq;
+                if found.is_missing {
                     break;
                 }
                 rows += 1;
@@ -128,11 +141,12 @@ impl Found {
     fn cut(&mut self, index: usize) {
         if let Some(first) = self.events.get(index) {
             self.next_seq = first.seq;
+            self.is_missing = false;
             self.events.truncate(index);
         }
     }
 
-    fn received(&self) -> Result<Option<(Timestamp, Timestamp)>> {
+    pub(super) fn received(&self) -> Result<Option<(Timestamp, Timestamp)>> {
         let logged_at = |logged: &LoggedEvent| -> Result<Timestamp> {
             let envelope = Envelope::read(&logged.event.canonical);
             Ok(envelope.map_err(|_| damaged())?.logged_at)
@@ -142,12 +156,6 @@ impl Found {
             _ => Ok(None),
         }
     }
-}
-
-fn log_missing_events(reader: &mut Reader<'_>, ledger_id: LedgerId, seq: u64) -> Result<()> {
-    let log = reader.ledger_name(ledger_id)?;
-    log::error!("events are missing from the log {log} at position {seq}");
-    Ok(())
 }
 
 impl Stream {
@@ -172,34 +180,32 @@ impl Stream {
         u64::try_from(self.kind.limits().records_max).unwrap_or(u64::MAX)
     }
 
-    /// Whether the next batch has a checkpoint record if it has room for one.
-    fn needs_checkpoint(&self, now: Timestamp) -> bool {
-        plan::is_checkpoint_due(&self.run, now) || self.set_aside.len() >= NOTE_SET_ASIDE_MAX
+    /// Whether a batch was planned for the receiver that the settings name now.
+    pub(super) fn has_settings_of(&self, plan: &Plan) -> bool {
+        self.settings.is_none() || self.settings == plan.settings
     }
 
-    /// The events for a new batch, up to the end of the log.
-    pub(super) fn read_next(&self, reader: &mut Reader<'_>, now: Timestamp) -> Result<Found> {
+    /// The most events of the next batch.
+    pub(super) fn batch_max(&self) -> usize {
+        usize::try_from(plan::batch_max(&self.run, self.records_max())).unwrap_or(usize::MAX)
+    }
+
+    /// The next events of the log, at most `records`.
+    pub(super) fn read_next(&self, reader: &mut Reader<'_>, records: usize) -> Result<Found> {
         let size = reader.ledger_size(self.ledger_id())?;
         let end = self.run.end_seq.map_or(size, |end| size.min(end.cast_unsigned()));
         let filter = DestinationFilter::from_stored(&self.destination.filter).map_err(|_| damaged())?;
-        let records_max = plan::batch_max(&self.run, self.records_max());
-        // What was delivered is covered first: a batch that is always full would leave no room for a checkpoint.
-        let is_uncovered = self.run.position > self.run.checkpoint_position;
-        let reserved = u64::from(is_uncovered && self.needs_checkpoint(now));
-        let records = usize::try_from(records_max - reserved).unwrap_or(usize::MAX);
         let bytes_max = self.kind.limits().bytes_max.min(BATCH_BYTES_MAX);
-        let start = self.cursor().min(end);
-        Found::read(
-            reader,
-            self.ledger_id(),
-            start..end,
-            &filter,
-            (records, BATCH_ROWS_MAX, bytes_max),
-        )
+        let range = self.cursor().min(end)..end;
+        let limits = (records, BATCH_ROWS_MAX, bytes_max);
+        Found::read(reader, self.ledger_id(), range, &filter, limits)
     }
 
-    /// The events of a batch that was planned before.
+    /// The events of a batch that was planned before. Of a checkpoint the next event, which says how late the run is.
     pub(super) fn read_planned(&self, reader: &mut Reader<'_>, plan: &Plan) -> Result<Found> {
+        if plan.checkpoint.is_some() {
+            return self.read_next(reader, 1);
+        }
         let size = reader.ledger_size(self.ledger_id())?;
         let end = self.run.end_seq.map_or(size, |end| size.min(end.cast_unsigned()));
         let filter = DestinationFilter::parse(&plan.filter).map_err(|_| damaged())?;
@@ -213,82 +219,97 @@ impl Stream {
         })
     }
 
-    /// Makes a new batch of events.
-    pub(super) fn prepare(&mut self, service: &AuditLog, mut found: Found, now: Timestamp) -> Result<Next> {
-        let format = Format {
+    /// A plan for `records` records of the events up to `end_seq`, as the destination is now.
+    fn plan(&self, end_seq: u64, records: usize, now: Timestamp) -> Result<Plan> {
+        Ok(Plan {
+            end_seq,
+            records: u64::try_from(records).unwrap_or(u64::MAX),
+            filter: serde_json::from_str(&self.destination.filter).map_err(AppError::internal)?,
+            settings: self.settings.clone(),
             format: self.destination.format.parse().map_err(|_| damaged())?,
             include_raw: self.destination.include_raw,
             at: now,
-        };
-        let mut records = self.encoded(&found.events, format)?;
+            checkpoint: None,
+            refused_end_seq: refused_end_seq(&self.run),
+        })
+    }
+
+    /// Makes a new batch of events.
+    pub(super) fn prepare(&self, mut found: Found, now: Timestamp) -> Result<Next> {
+        let mut plan = self.plan(found.next_seq, found.events.len(), now)?;
+        let mut records = self.encoded(&found.events, Format::of(&plan))?;
         let fitting = fitting(self.kind, &records);
         found.cut(fitting);
         records.truncate(fitting);
-        let max = plan::batch_max(&self.run, self.records_max());
-        let has_room = u64::try_from(records.len()).unwrap_or(u64::MAX) < max;
-        let through = self.position() + u64::try_from(records.len()).unwrap_or(u64::MAX);
-        let is_uncovered = through > self.run.checkpoint_position.cast_unsigned();
-        let chain = self.chain_after(&found.events)?;
-        let checkpoint = match has_room && is_uncovered && self.needs_checkpoint(now) {
-            true => self.checkpoint(service, (through, chain, found.next_seq))?,
-            false => None,
-        };
-        if checkpoint.is_none() && self.needs_checkpoint(now) {
-            // Nothing has to be covered, or the log cannot be signed now.
-            self.run.checkpoint_at = now.as_micros();
-        }
-        if records.is_empty() && checkpoint.is_none() {
-            return Ok(Next::Skip {
-                next_seq: found.next_seq,
-                has_more: found.next_seq < found.end,
+        if records.is_empty() {
+            return Ok(match found.is_missing {
+                true => Next::Missing { seq: found.next_seq },
+                false => Next::Skip {
+                    next_seq: found.next_seq,
+                    has_more: found.next_seq < found.end,
+                },
             });
         }
-        let filter: Value = serde_json::from_str(&self.destination.filter).map_err(AppError::internal)?;
-        let plan = Plan {
-            end_seq: found.next_seq,
-            records: u64::try_from(records.len()).unwrap_or(u64::MAX) + u64::from(checkpoint.is_some()),
-            filter,
-            format: format.format,
-            include_raw: format.include_raw,
-            at: now,
-            checkpoint,
-        };
+        plan.end_seq = found.next_seq;
+        plan.records = u64::try_from(records.len()).unwrap_or(u64::MAX);
         Ok(Next::Send(Box::new(self.finish(plan, found, records)?)))
+    }
+
+    /// Makes a batch of a checkpoint alone, if one is due and the log can be signed now. `next` has the next event.
+    pub(super) fn prepare_checkpoint(
+        &mut self,
+        service: &AuditLog,
+        next: Found,
+        now: Timestamp,
+    ) -> Result<Option<Prepared>> {
+        match self.checkpoint(service) {
+            Ok(checkpoint) => {
+                let plan = Plan {
+                    checkpoint: Some(checkpoint),
+                    ..self.plan(self.cursor(), 1, now)?
+                };
+                Ok(Some(self.finish(plan, next, Vec::new())?))
+            }
+            // The events go on: they are evidence as well. A receiver misses the checkpoints.
+            Err(error @ (AppError::LogInconsistent(_) | AppError::NotSigned(_))) => {
+                log::warn!("destination {} gets no checkpoint: {error}", self.destination.id);
+                self.run.checkpoint_at = now.as_micros();
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Makes the batch of a plan again; `None` where its events are no longer the same.
     pub(super) fn prepare_again(&self, plan: Plan, found: Found) -> Result<Option<Prepared>> {
-        let format = Format {
-            format: plan.format,
-            include_raw: plan.include_raw,
-            at: plan.at,
-        };
-        let records = self.encoded(&found.events, format)?;
-        let count = records.len() as u64 + u64::from(plan.checkpoint.is_some());
-        match count == plan.records {
+        if plan.checkpoint.is_some() {
+            return Ok(Some(self.finish(plan, found, Vec::new())?));
+        }
+        let records = self.encoded(&found.events, Format::of(&plan))?;
+        match records.len() as u64 == plan.records && !found.is_missing {
             true => Ok(Some(self.finish(plan, found, records)?)),
             false => Ok(None),
         }
     }
 
-    fn finish(&self, plan: Plan, found: Found, mut records: Vec<Encoded>) -> Result<Prepared> {
-        let chain_of_events = self.chain_after(&found.events)?;
-        let (events, through) = (records.len() as u64, self.position() + records.len() as u64);
-        let mut chain = chain_of_events;
+    /// The batch of a plan: with the records of its events, or with its checkpoint. Then `found` has the event that follows.
+    fn finish(&self, plan: Plan, mut found: Found, mut records: Vec<Encoded>) -> Result<Prepared> {
+        let (received, mut covered_position) = (found.received()?, None);
+        if plan.checkpoint.is_some() {
+            found.events.clear();
+        }
+        let mut chain = self.chain_after(&found.events)?;
         if let Some(checkpoint) = &plan.checkpoint {
-            chain = chain.after(through + 1, &Sha256::digest(&checkpoint.note).into());
+            let (through, position) = (self.position(), self.position() + 1);
+            chain = chain.after(position, &Sha256::digest(&checkpoint.note).into());
+            covered_position = Some(checkpoint.covered_position);
             let payload = Payload::Checkpoint {
                 note: &checkpoint.note,
                 log_checkpoint: &checkpoint.log_checkpoint,
                 through_position: through,
                 through_seq: plan.end_seq.saturating_sub(1),
             };
-            let format = Format {
-                format: plan.format,
-                include_raw: plan.include_raw,
-                at: plan.at,
-            };
-            records.push(self.record(payload, through + 1, format));
+            records.push(self.record(payload, position, Format::of(&plan)));
         }
         let id = BatchId {
             destination: self.destination.id.clone(),
@@ -300,12 +321,12 @@ impl Stream {
             at: plan.at,
         };
         let batched = Batched {
-            events,
-            has_checkpoint: plan.checkpoint.is_some(),
+            records: plan.records,
+            covered_position,
             end_seq: plan.end_seq,
-            chain_of_events,
             chain,
-            received: found.received()?,
+            received,
+            refused_end_seq: plan.refused_end_seq,
             has_more: plan.end_seq < found.end,
         };
         Ok(Prepared {
@@ -316,22 +337,18 @@ impl Stream {
         })
     }
 
-    /// The two notes of a checkpoint; `None` while the log cannot be signed.
-    fn checkpoint(
-        &self,
-        service: &AuditLog,
-        (position, chain, next_seq): (u64, Chain, u64),
-    ) -> Result<Option<PlannedCheckpoint>> {
+    /// The position up to which a note names all events that were set aside.
+    fn covered_position(&self) -> u64 {
+        match self.set_aside.last() {
+            Some(last) if self.set_aside.len() == NOTE_SET_ASIDE_MAX => last.position.cast_unsigned(),
+            _ => self.position(),
+        }
+    }
+
+    /// A signed checkpoint of everything that was delivered.
+    fn checkpoint(&self, service: &AuditLog) -> Result<PlannedCheckpoint> {
         let name = self.log_name();
-        let log_checkpoint = match service.checkpoint_covering(self.ledger_id(), &name, next_seq) {
-            Ok(note) => note,
-            // The events go on: they are evidence as well. A receiver misses the checkpoints.
-            Err(AppError::LogInconsistent(error)) => {
-                log::warn!("destination {} gets no checkpoint: {error}", self.destination.id);
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
+        let log_checkpoint = service.checkpoint_covering(self.ledger_id(), &name, self.cursor())?;
         let filter = DestinationFilter::from_stored(&self.destination.filter).map_err(|_| damaged())?;
         let origin = service.log_origin(&name)?;
         let set_aside = self.set_aside.iter().map(|row| {
@@ -340,16 +357,17 @@ impl Stream {
         });
         let note = StreamNote {
             origin: StreamNote::origin_of(&origin, &self.destination.id, self.run.number.cast_unsigned()),
-            position,
-            chain,
-            next_seq,
+            position: self.position(),
+            chain: self.chain_after(&[])?,
+            next_seq: self.cursor(),
             filter_fingerprint: filter.fingerprint(),
             set_aside: set_aside.collect::<Result<_>>()?,
         };
-        Ok(Some(PlannedCheckpoint {
+        Ok(PlannedCheckpoint {
             note: service.sign_stream(&note.to_text())?,
             log_checkpoint,
-        }))
+            covered_position: self.covered_position(),
+        })
     }
 
     /// The records of events, the first one behind the position of the run.

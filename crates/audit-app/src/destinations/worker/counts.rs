@@ -18,7 +18,7 @@ impl Counters {
     pub(super) fn note(&self, before: &DestinationRunRow, step: &Step) {
         let delivered = (step.run.delivered - before.delivered).cast_unsigned();
         self.delivered.fetch_add(delivered, Ordering::Relaxed);
-        let set_aside = step.set_aside.len() as u64;
+        let set_aside = u64::from(step.is_set_aside);
         self.set_aside.fetch_add(set_aside, Ordering::Relaxed);
     }
 

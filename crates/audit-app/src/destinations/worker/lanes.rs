@@ -10,17 +10,21 @@ pub(super) struct Lane {
     pub(super) organization_id: String,
     /// Whether its last attempt has failed.
     pub(super) is_failing: bool,
+    /// Whether the attempt in this lane was slow, once it has ended.
+    pub(super) is_slow: bool,
 }
 
 /// The runs that this process delivers.
 ///
-/// A receiver that does not respond holds its lane until the attempt times out. Runs that have failed together have half of the lanes, so
-/// that many such receivers delay others only until each was tried once.
+/// A receiver that does not respond, or takes its time, holds its lane. Runs that have failed or were slow together have half of the lanes,
+/// so that many such receivers delay others only until each was tried once.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    runs: HashSet<(String, i64)>,
+    /// Whether they have failed or were slow.
+    runs: HashMap<(String, i64), bool>,
     of_organization: HashMap<String, usize>,
-    failing: usize,
+    /// Those whose last attempt here was slow.
+    slow: HashSet<(String, i64)>,
 }
 
 impl Lanes {
@@ -28,8 +32,10 @@ impl Lanes {
     pub(super) const RUNS_MAX: usize = 8;
     /// The most runs of one organization at once.
     pub(super) const OF_ORGANIZATION_MAX: usize = 2;
-    /// The most runs at once whose last attempt has failed.
-    pub(super) const FAILING_MAX: usize = 4;
+    /// The most runs at once whose last attempt has failed or was slow.
+    pub(super) const HINDERED_MAX: usize = 4;
+    /// The most slow runs that are remembered. With one more, all are tried as fast ones again.
+    const SLOW_MAX: usize = 10_000;
 
     pub(super) fn is_full(&self) -> bool {
         self.runs.len() == Self::RUNS_MAX
@@ -42,30 +48,40 @@ impl Lanes {
     /// Takes the lane if it is free. Give it back with [`Self::finish`].
     pub(super) fn take(&mut self, lane: Lane) -> Option<Lane> {
         let key = (lane.destination_id.clone(), lane.number);
+        let is_hindered = lane.is_failing || self.slow.contains(&key);
+        let hindered = self.runs.values().filter(|is_hindered| **is_hindered).count();
         let of_organization = self.of_organization.get(&lane.organization_id).copied();
         let is_free = !self.is_full()
-            && !self.runs.contains(&key)
+            && !self.runs.contains_key(&key)
             && of_organization.unwrap_or_default() < Self::OF_ORGANIZATION_MAX
-            && (!lane.is_failing || self.failing < Self::FAILING_MAX);
+            && (!is_hindered || hindered < Self::HINDERED_MAX);
         if !is_free {
             return None;
         }
-        self.runs.insert(key);
+        self.runs.insert(key, is_hindered);
         *self
             .of_organization
             .entry(lane.organization_id.clone())
             .or_default() += 1;
-        self.failing += usize::from(lane.is_failing);
         Some(lane)
     }
 
     pub(super) fn finish(&mut self, lane: Lane) {
-        self.failing -= usize::from(lane.is_failing);
+        let key = (lane.destination_id, lane.number);
+        self.runs.remove(&key);
+        match lane.is_slow {
+            true if self.slow.len() >= Self::SLOW_MAX => self.slow.clear(),
+            true => {
+                self.slow.insert(key);
+            }
+            false => {
+                self.slow.remove(&key);
+            }
+        }
         if let Some(count) = self.of_organization.get_mut(&lane.organization_id) {
             *count -= 1;
         }
         self.of_organization.retain(|_, count| *count > 0);
-        self.runs.remove(&(lane.destination_id, lane.number));
     }
 }
 
@@ -79,6 +95,7 @@ mod tests {
             number: 0,
             organization_id: organization.to_string(),
             is_failing,
+            is_slow: false,
         }
     }
 
@@ -107,15 +124,36 @@ mod tests {
     fn runs_that_have_failed_leave_half_of_the_lanes_to_others() {
         let mut lanes = Lanes::default();
         let failing = taken(&mut lanes, 50, true);
-        assert_eq!(failing.len(), Lanes::FAILING_MAX);
+        assert_eq!(failing.len(), Lanes::HINDERED_MAX);
         let working = taken(&mut lanes, 50, false);
-        assert_eq!(working.len(), Lanes::RUNS_MAX - Lanes::FAILING_MAX);
+        assert_eq!(working.len(), Lanes::RUNS_MAX - Lanes::HINDERED_MAX);
         assert!(lanes.is_full());
         failing
             .into_iter()
             .chain(working)
             .for_each(|lane| lanes.finish(lane));
-        assert!(lanes.is_empty() && lanes.of_organization.is_empty() && lanes.failing == 0);
+        assert!(lanes.is_empty() && lanes.of_organization.is_empty() && lanes.slow.is_empty());
+    }
+
+    #[test]
+    fn runs_that_were_slow_leave_half_of_the_lanes_to_others_until_they_are_fast() {
+        let mut lanes = Lanes::default();
+        // All of them have taken every batch.
+        for _ in 0..2 {
+            for first in 0..50 {
+                let lane = lanes.take(lane(first, 0, false)).unwrap();
+                let is_slow = true;
+                lanes.finish(Lane { is_slow, ..lane });
+            }
+        }
+        let slow: Vec<Lane> = (0..50)
+            .filter_map(|number| lanes.take(lane(number, 0, false)))
+            .collect();
+        assert_eq!(slow.len(), Lanes::HINDERED_MAX);
+        assert!(lanes.take(lane(50, 0, false)).is_some(), "another one has a lane");
+        slow.into_iter().for_each(|lane| lanes.finish(lane));
+        let fast = (0..5).filter_map(|number| lanes.take(lane(number, 0, false)));
+        assert_eq!(fast.count(), 5, "those four were fast now");
     }
 
     #[test]

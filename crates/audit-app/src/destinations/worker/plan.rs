@@ -1,20 +1,22 @@
-//! What a batch is, and what a run does after an attempt. Pure.
+//! What a run does after an attempt. Pure.
 //!
 //! | Verdict | The run |
 //! |---|---|
 //! | delivered | goes on behind the batch; the batches grow |
-//! | delivered, with exceptions | the same, and the exceptions are set aside |
-//! | refused, several records | makes the batch anew with half of them |
+//! | refused, several events | makes the batch anew with half of them |
 //! | refused, one event | sets it aside and goes on; after [`SET_ASIDE_IN_A_ROW_MAX`] it is parked |
-//! | refused, a checkpoint | leaves it out: the next one covers more |
+//! | refused, a checkpoint | leaves it out: the next one covers more. A replay ends without it |
 //! | retry | sends the same batch after a delay, for ever |
 //! | credentials | sends the same batch every [`CREDENTIALS_SECONDS`] |
 //!
 //! A run that fails is `delayed` from its first failure on. The operator is told when it is late as well.
 //!
-//! A batch that is made anew begins at the same position and has fewer records, so it has another id.
+//! A batch that is made anew begins at the same position and has fewer records, so it has another id. The receiver may have taken a part of the
+//! one that it refused. So a checkpoint is a batch of its own, and none is sent before the run has passed the events of a refused batch: it
+//! would get a position at which the receiver has an event.
 
-use audit_destinations::{Chain, RecordFormat, RunState, Verdict};
+use super::planned::{refused_end_seq, refused_text};
+use audit_destinations::{Attempt, Chain, RunState, Verdict};
 use audit_domain::Timestamp;
 use audit_store::{DestinationRunRow, MAIN_RUN, STREAM_CHECKPOINT_SECONDS};
 use audit_webhooks::RetryAfter;
@@ -23,7 +25,7 @@ use serde_json::{Value, json};
 /// The longest delay after a transient failure, in seconds. The first is one second, and each further one twice as long.
 const BACKOFF_SECONDS_MAX: i64 = 300;
 /// The longest `Retry-After` that is honoured, in seconds.
-const RETRY_AFTER_SECONDS_MAX: i64 = 3_600;
+const RETRY_AFTER_SECONDS_MAX: i64 = audit_store::ATTEMPT_DELAY_SECONDS_MAX;
 /// The delay after the receiver has refused the credentials, in seconds.
 const CREDENTIALS_SECONDS: i64 = 300;
 /// A main run is late when its oldest undelivered event was received longer ago than this, in seconds.
@@ -31,75 +33,20 @@ const LATE_SECONDS: i64 = 300;
 /// A run is parked when this many events in a row were set aside.
 const SET_ASIDE_IN_A_ROW_MAX: i64 = 10;
 
-/// What is committed before a batch is sent. After a crash, the same batch is made of it: the same bytes under the same id.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Plan {
-    /// The batch has the events from the cursor up to here that match the filter.
-    pub(super) end_seq: u64,
-    /// The number of its records.
-    pub(super) records: u64,
-    /// The filter of the destination when the batch was planned.
-    pub(super) filter: Value,
-    pub(super) format: RecordFormat,
-    pub(super) include_raw: bool,
-    pub(super) at: Timestamp,
-    /// The last record, if it is a checkpoint.
-    pub(super) checkpoint: Option<PlannedCheckpoint>,
-}
-
-/// The two notes of a checkpoint record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PlannedCheckpoint {
-    /// Of the stream.
-    pub(super) note: String,
-    /// Of the log.
-    pub(super) log_checkpoint: String,
-}
-
-impl Plan {
-    /// The text that is stored.
-    pub(super) fn to_text(&self) -> String {
-        let mut plan = json!({
-            "end_seq": self.end_seq, "records": self.records, "filter": self.filter, "format": self.format.as_str(),
-            "include_raw": self.include_raw, "at": self.at.as_micros(),
-        });
-        if let Some(checkpoint) = &self.checkpoint {
-            plan["checkpoint"] = json!(checkpoint.note);
-            plan["log_checkpoint"] = json!(checkpoint.log_checkpoint);
-        }
-        plan.to_string()
-    }
-
-    /// Reads what [`Self::to_text`] writes; `None` for another text.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let mut plan: Value = serde_json::from_str(text).ok()?;
-        let note = |name: &str| plan.get(name).and_then(Value::as_str).map(str::to_owned);
-        let checkpoint = note("checkpoint").zip(note("log_checkpoint"));
-        Some(Self {
-            end_seq: plan["end_seq"].as_u64()?,
-            records: plan["records"].as_u64()?,
-            format: plan["format"].as_str()?.parse().ok()?,
-            include_raw: plan["include_raw"].as_bool()?,
-            at: Timestamp::from_micros(plan["at"].as_i64()?),
-            checkpoint: checkpoint.map(|(note, log_checkpoint)| PlannedCheckpoint { note, log_checkpoint }),
-            filter: plan["filter"].take(),
-        })
-    }
-}
-
 /// A batch, as far as the state of its run depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Batched {
-    /// The records that are events.
-    pub(super) events: u64,
-    pub(super) has_checkpoint: bool,
+    /// The number of its records: events, or one checkpoint.
+    pub(super) records: u64,
+    /// Of a checkpoint: its note names all events that were set aside up to this position. `None` for a batch of events.
+    pub(super) covered_position: Option<u64>,
     pub(super) end_seq: u64,
-    /// The chain after the events.
-    pub(super) chain_of_events: Chain,
-    /// The chain after all records.
+    /// The chain after its records.
     pub(super) chain: Chain,
-    /// When the service received the first and the last of its events.
+    /// When the service received the first and the last of its events. Of a checkpoint, those of the next event.
     pub(super) received: Option<(Timestamp, Timestamp)>,
+    /// The end of a longer batch that was refused before: see [`refused_end_seq`].
+    pub(super) refused_end_seq: Option<u64>,
     /// Whether there were events behind it when it was made.
     pub(super) has_more: bool,
 }
@@ -111,7 +58,7 @@ pub(crate) enum Notice {
     Delayed,
     /// Records arrive in time again, after [`Self::Delayed`] or [`Self::CredentialsRefused`].
     Recovered,
-    /// Nothing more is sent until the operator changes the destination.
+    /// Nothing more is sent until the operator changes the destination: too many events were refused, or the log has lost some.
     Parked,
     /// The receiver refuses the credentials.
     CredentialsRefused,
@@ -124,8 +71,8 @@ pub(crate) enum Notice {
 pub(super) struct Step {
     /// The run afterwards.
     pub(super) run: DestinationRunRow,
-    /// The indexes of the events that are set aside.
-    pub(super) set_aside: Vec<usize>,
+    /// Whether the only event of the batch is set aside.
+    pub(super) is_set_aside: bool,
     pub(super) notices: Vec<Notice>,
     /// Whether the operator knows that records do not arrive.
     was_late: bool,
@@ -138,7 +85,7 @@ pub(super) struct Circumstances {
     pub(super) created_at: Timestamp,
     /// The most records that a batch of this kind may have.
     pub(super) records_max: u64,
-    /// Whether events were set aside since the last checkpoint. One notice stands for all of them.
+    /// Whether events were set aside since the last time of a checkpoint. One notice stands for all of them.
     pub(super) has_set_aside: bool,
 }
 
@@ -162,19 +109,30 @@ pub(super) fn is_finished(run: &DestinationRunRow) -> bool {
     is_at_end(run) && run.checkpoint_position == run.position
 }
 
-/// Whether a checkpoint record is due, if records follow the last one. At the end of a replay it does not wait.
+/// Whether a checkpoint record is due. At the end of a replay it does not wait. The query of due runs has the same rule for the time.
 pub(super) fn is_checkpoint_due(run: &DestinationRunRow, now: Timestamp) -> bool {
+    let is_uncovered = run.position > run.checkpoint_position;
     let is_last = is_at_end(run) && run.last_success_at.is_some_and(|at| at >= run.checkpoint_at);
-    is_last || Timestamp::from_micros(run.checkpoint_at).plus_seconds(STREAM_CHECKPOINT_SECONDS) <= now
+    let last = Timestamp::from_micros(run.checkpoint_at);
+    // From before the clock was set back.
+    let is_far_ahead = last > now.plus_seconds(audit_store::TIME_AHEAD_SECONDS_MAX);
+    let is_time = is_far_ahead || last.plus_seconds(STREAM_CHECKPOINT_SECONDS) <= now;
+    is_uncovered && refused_end_seq(run).is_none() && (is_last || is_time)
 }
 
-/// Notes that a run has come to the end of the log without another batch. A run that has failed waits for its batch, and does not get here.
+/// Notes that a run has come to the end of the log without another batch. One whose batch has failed waits for it, and does not get here.
 pub(super) fn caught_up(run: &mut DestinationRunRow) -> Option<Notice> {
-    let was_late = state(run) == RunState::Delayed;
-    if was_late {
-        RunState::Active.as_str().clone_into(&mut run.state);
+    if state(run) != RunState::Delayed {
+        return None;
     }
-    was_late.then_some(Notice::Recovered)
+    RunState::Active.as_str().clone_into(&mut run.state);
+    if run.attempts == 0 {
+        return Some(Notice::Recovered);
+    }
+    // It was an error of the service that delayed it.
+    run.attempts = 0;
+    run.last_error = None;
+    None
 }
 
 /// What follows an attempt at the batch of a run.
@@ -184,59 +142,118 @@ pub(super) fn after(
     verdict: &Verdict,
     facts: &Circumstances,
 ) -> Step {
-    let step = Step {
-        run: run.clone(),
-        set_aside: Vec::new(),
-        notices: Vec::new(),
-        was_late: is_announced(run, batch, facts),
-    };
+    let step = Step::new(run, batch.received, facts);
     match verdict {
-        Verdict::Delivered => step.delivered(batch, Vec::new(), facts),
-        Verdict::DeliveredExcept(refused) => {
-            let mut refused = refused.clone();
-            refused.sort_unstable();
-            refused.dedup();
-            step.delivered(batch, refused, facts)
-        }
-        Verdict::Refused => match (batch.events, batch.has_checkpoint) {
-            (0, _) => step.without_checkpoint(facts),
-            (1, false) => step.set_aside(batch, facts),
-            (events, has_checkpoint) => step.halved(events + u64::from(has_checkpoint), facts),
+        Verdict::Delivered => step.delivered(batch, facts),
+        Verdict::Refused => match (batch.covered_position, batch.records) {
+            (Some(_), _) => step.without_checkpoint(batch, facts),
+            (None, 0 | 1) => step.set_aside(batch, facts),
+            (None, _) => step.halved(batch, facts),
         },
-        Verdict::Retry { after } => step.repeated(batch, *after, facts),
+        Verdict::Retry { after } => step.repeated(batch.received, *after, facts),
         Verdict::Credentials => step.without_credentials(facts),
     }
 }
 
+/// What follows an error of the service, after which nothing was sent. `received`: when it received the next event, if that is known.
+pub(super) fn after_error(
+    run: &DestinationRunRow,
+    received: Option<(Timestamp, Timestamp)>,
+    facts: &Circumstances,
+) -> Step {
+    Step::new(run, received, facts).repeated(received, None, facts)
+}
+
+/// What follows an attempt with a configuration that was replaced meanwhile: the present one is tried at once. `before`: the run before the
+/// attempt, `after`: the run that it led to.
+pub(super) fn superseded(
+    before: &DestinationRunRow,
+    after: DestinationRunRow,
+    notices: &mut Vec<Notice>,
+    now: Timestamp,
+) -> DestinationRunRow {
+    let run = DestinationRunRow {
+        next_attempt_at: now.as_micros(),
+        ..after
+    };
+    if !matches!(state(&run), RunState::Credentials | RunState::Parked) {
+        return run;
+    }
+    notices.retain(|notice| !matches!(notice, Notice::CredentialsRefused | Notice::Parked));
+    DestinationRunRow {
+        state: before.state.clone(),
+        attempts: before.attempts,
+        last_error: before.last_error.clone(),
+        set_aside_in_a_row: 0,
+        ..run
+    }
+}
+
+/// A failed attempt, as it is stored.
+pub(super) fn described(attempt: &Attempt, now: Timestamp) -> String {
+    json!({
+        "at": now.to_string(), "status": attempt.status, "request": attempt.request, "response": attempt.response,
+        "refused_credentials": attempt.verdict == Verdict::Credentials,
+    })
+    .to_string()
+}
+
+/// Whether the operator knows that the present credentials are refused.
+fn is_refusal_known(run: &DestinationRunRow) -> bool {
+    let error = run.last_error.as_deref().map(serde_json::from_str::<Value>);
+    let is_refusal = |error: &Value| error["refused_credentials"] == true;
+    state(run) == RunState::Credentials || error.and_then(Result::ok).as_ref().is_some_and(is_refusal)
+}
+
+/// Nothing more is sent until the operator changes the destination: the log has lost the next event.
+pub(super) fn park(run: &mut DestinationRunRow, error: String) -> Notice {
+    RunState::Parked.as_str().clone_into(&mut run.state);
+    run.last_error = Some(error);
+    Notice::Parked
+}
+
 impl Step {
-    /// The receiver has the batch, without the records with these indexes.
-    fn delivered(mut self, batch: &Batched, refused: Vec<usize>, facts: &Circumstances) -> Self {
-        let events = usize::try_from(batch.events).unwrap_or(usize::MAX);
-        let has_checkpoint = batch.has_checkpoint && !refused.contains(&events);
-        let refused: Vec<usize> = refused.into_iter().filter(|index| *index < events).collect();
-        let delivered = events - refused.len();
-        self.advance(batch, has_checkpoint, facts.now);
-        if batch.has_checkpoint {
-            self.run.checkpoint_at = facts.now.as_micros();
+    fn new(run: &DestinationRunRow, received: Option<(Timestamp, Timestamp)>, facts: &Circumstances) -> Self {
+        Self {
+            run: run.clone(),
+            is_set_aside: false,
+            notices: Vec::new(),
+            was_late: is_announced(run, received, facts),
         }
-        // The note of this batch lacks what was set aside with it. The next one begins where the last complete one ended.
-        if has_checkpoint && refused.is_empty() {
-            self.run.checkpoint_position = self.run.position;
+    }
+
+    /// The receiver has the batch.
+    fn delivered(mut self, batch: &Batched, facts: &Circumstances) -> Self {
+        self.advance(batch, facts.now);
+        match batch.covered_position {
+            None => self.run.delivered += batch.records.cast_signed(),
+            // Its note has room for all that was set aside.
+            Some(covered) if covered + 1 == self.run.position.cast_unsigned() => {
+                self.run.checkpoint_position = self.run.position;
+                self.run.checkpoint_at = facts.now.as_micros();
+            }
+            // The next checkpoint names the others, and stays due.
+            Some(covered) => self.run.checkpoint_position = covered.cast_signed(),
         }
-        let is_taken = delivered > 0 || has_checkpoint;
-        if is_taken {
-            self.run.delivered += i64::try_from(delivered).unwrap_or(i64::MAX);
-            self.succeed(batch, facts);
-        }
-        self.note_set_aside(refused, is_taken, facts);
+        self.succeed(batch, facts);
         self
     }
 
-    /// The receiver has taken something of the batch.
+    /// Adds that the receiver took the batch by the previous credentials only: it has refused the present ones.
+    pub(super) fn with_refused_credentials(&mut self, before: &DestinationRunRow, error: String) {
+        if !is_refusal_known(before) {
+            self.notices.push(Notice::CredentialsRefused);
+        }
+        self.run.last_error = Some(error);
+    }
+
+    /// The receiver has taken the batch.
     fn succeed(&mut self, batch: &Batched, facts: &Circumstances) {
-        let twice = batch_max(&self.run, facts.records_max).saturating_mul(2);
-        self.run.batch_max = twice.min(facts.records_max).cast_signed();
-        self.run.set_aside_in_a_row = 0;
+        if batch.covered_position.is_none() {
+            let twice = batch_max(&self.run, facts.records_max).saturating_mul(2);
+            self.run.batch_max = twice.min(facts.records_max).cast_signed();
+            self.run.set_aside_in_a_row = 0;
+        }
         self.run.last_success_at = Some(facts.now.as_micros());
         self.run.last_error = None;
         let is_late = batch.has_more
@@ -257,43 +274,31 @@ impl Step {
 
     /// The only event of a batch was refused.
     fn set_aside(mut self, batch: &Batched, facts: &Circumstances) -> Self {
-        self.advance(batch, false, facts.now);
-        self.note_set_aside(vec![0], false, facts);
-        self
-    }
-
-    fn note_set_aside(&mut self, refused: Vec<usize>, is_partial: bool, facts: &Circumstances) {
-        if refused.is_empty() {
-            return;
-        }
+        self.advance(batch, facts.now);
+        self.is_set_aside = true;
         if !facts.has_set_aside {
             self.notices.push(Notice::EventSetAside);
         }
-        // In a batch of which the receiver has taken something, it refuses single events.
-        if !is_partial {
-            self.run.set_aside_in_a_row += i64::try_from(refused.len()).unwrap_or(i64::MAX);
-        }
+        self.run.set_aside_in_a_row += 1;
         if self.run.set_aside_in_a_row >= SET_ASIDE_IN_A_ROW_MAX {
             self.enter(RunState::Parked);
             self.notices.push(Notice::Parked);
         }
-        self.set_aside = refused;
+        self
     }
 
     /// Goes on behind the batch.
-    fn advance(&mut self, batch: &Batched, has_checkpoint: bool, now: Timestamp) {
-        let chain = match has_checkpoint {
-            true => batch.chain,
-            false => batch.chain_of_events,
-        };
+    fn advance(&mut self, batch: &Batched, now: Timestamp) {
         self.run.cursor_seq = batch.end_seq.cast_signed();
-        self.run.position += (batch.events + u64::from(has_checkpoint)).cast_signed();
-        self.run.chain = chain.as_bytes().to_vec();
-        self.plan_anew(now);
+        self.run.position += batch.records.cast_signed();
+        self.run.chain = batch.chain.as_bytes().to_vec();
+        self.plan_anew(batch.refused_end_seq, now);
     }
 
-    fn plan_anew(&mut self, now: Timestamp) {
-        self.run.planned = None;
+    fn plan_anew(&mut self, refused_end_seq: Option<u64>, now: Timestamp) {
+        let cursor = self.run.cursor_seq.cast_unsigned();
+        let refused = refused_end_seq.filter(|end| *end > cursor);
+        self.run.planned = refused.map(refused_text);
         self.run.attempts = 0;
         self.run.next_attempt_at = now.as_micros();
         // The receiver responds again. Where the operator was told, records must arrive first.
@@ -302,43 +307,58 @@ impl Step {
         }
     }
 
-    /// A batch of several records was refused: one of them may be the reason.
-    fn halved(mut self, records: u64, facts: &Circumstances) -> Self {
-        self.run.batch_max = records.div_ceil(2).cast_signed();
-        self.plan_anew(facts.now);
+    /// A batch of several events was refused: one of them may be the reason.
+    fn halved(mut self, batch: &Batched, facts: &Circumstances) -> Self {
+        self.run.batch_max = batch.records.div_ceil(2).cast_signed();
+        self.plan_anew(batch.refused_end_seq.max(Some(batch.end_seq)), facts.now);
         self
     }
 
-    /// A checkpoint alone was refused.
-    fn without_checkpoint(mut self, facts: &Circumstances) -> Self {
+    /// A checkpoint was refused.
+    fn without_checkpoint(mut self, batch: &Batched, facts: &Circumstances) -> Self {
+        self.plan_anew(batch.refused_end_seq, facts.now);
         self.run.checkpoint_at = facts.now.as_micros();
-        self.plan_anew(facts.now);
+        if is_at_end(&self.run) {
+            // Otherwise the replay would send it for ever.
+            self.run.checkpoint_position = self.run.position;
+        }
         self
     }
 
-    fn repeated(mut self, batch: &Batched, after: Option<RetryAfter>, facts: &Circumstances) -> Self {
+    fn repeated(
+        mut self,
+        received: Option<(Timestamp, Timestamp)>,
+        after: Option<RetryAfter>,
+        facts: &Circumstances,
+    ) -> Self {
         self.run.attempts += 1;
         let asked = after.map_or(0, |after| seconds_of(after, facts.now));
         let delay = backoff_seconds(self.run.attempts).max(asked);
-        self.run.next_attempt_at = facts.now.plus_seconds(delay).as_micros();
-        if state(&self.run) == RunState::Credentials {
-            return self;
+        let mut next_attempt_at = facts.now.plus_seconds(delay);
+        if state(&self.run) != RunState::Credentials {
+            self.enter(RunState::Delayed);
+            match received.map(|(first, _)| first) {
+                Some(first) if !self.was_late && is_late(&self.run, first, facts.now, facts) => {
+                    self.notices.push(Notice::Delayed);
+                }
+                // The notice does not wait for an attempt that is far away.
+                Some(first) if !self.was_late && self.run.number == MAIN_RUN => {
+                    next_attempt_at = next_attempt_at.min(late_at(first, facts).plus_seconds(1));
+                }
+                _ => {}
+            }
         }
-        self.enter(RunState::Delayed);
-        let first = batch.received.map(|(first, _)| first);
-        if !self.was_late && first.is_some_and(|first| is_late(&self.run, first, facts.now, facts)) {
-            self.notices.push(Notice::Delayed);
-        }
+        self.run.next_attempt_at = next_attempt_at.as_micros();
         self
     }
 
     fn without_credentials(mut self, facts: &Circumstances) -> Self {
-        self.run.attempts += 1;
-        self.run.next_attempt_at = facts.now.plus_seconds(CREDENTIALS_SECONDS).as_micros();
-        if state(&self.run) != RunState::Credentials {
-            self.enter(RunState::Credentials);
+        if !is_refusal_known(&self.run) {
             self.notices.push(Notice::CredentialsRefused);
         }
+        self.run.attempts += 1;
+        self.run.next_attempt_at = facts.now.plus_seconds(CREDENTIALS_SECONDS).as_micros();
+        self.enter(RunState::Credentials);
         self
     }
 
@@ -349,20 +369,28 @@ impl Step {
 
 /// Whether an event that was received then is late at a time. A replay has no time by which it must be done.
 fn is_late(run: &DestinationRunRow, received_at: Timestamp, at: Timestamp, facts: &Circumstances) -> bool {
-    let since = received_at.max(facts.created_at);
-    run.number == MAIN_RUN && since.plus_seconds(LATE_SECONDS) < at
+    run.number == MAIN_RUN && late_at(received_at, facts) < at
+}
+
+/// After this time, an event that was received then is late.
+fn late_at(received_at: Timestamp, facts: &Circumstances) -> Timestamp {
+    received_at.max(facts.created_at).plus_seconds(LATE_SECONDS)
 }
 
 /// Whether a notice has said that records do not arrive. A run that has failed is delayed at once, and its notice follows with the first
 /// failure at which it is late.
-fn is_announced(run: &DestinationRunRow, batch: &Batched, facts: &Circumstances) -> bool {
+fn is_announced(
+    run: &DestinationRunRow,
+    received: Option<(Timestamp, Timestamp)>,
+    facts: &Circumstances,
+) -> bool {
     match state(run) {
         RunState::Active | RunState::Parked => false,
         RunState::Credentials => true,
         // It became late while it succeeded.
         RunState::Delayed if run.attempts == 0 => true,
         RunState::Delayed => {
-            let first = batch.received.map(|(first, _)| first);
+            let first = received.map(|(first, _)| first);
             let was_late = |(first, at)| is_late(run, first, at, facts);
             first.zip(last_failure_at(run)).is_some_and(was_late)
         }

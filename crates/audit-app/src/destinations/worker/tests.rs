@@ -1,18 +1,24 @@
 //! Runs on an embedded database, with a receiver that is told what to respond.
 
+use super::batch::NOTE_SET_ASIDE_MAX;
 use super::run::deliver;
 use super::*;
 use crate::accounts::NewOrganization;
 use crate::ingest::{EventsForm, SentEvents};
-use crate::log::SignerMemory;
+use crate::log::{SignerMemory, SigningProgram};
 use crate::secrets::of_destination;
 use crate::service::AuditLog;
 use crate::settings::Settings;
 use audit_destinations::{BatchId, Chain, Encoded, Kind, StreamNote, Verdict};
 use audit_domain::{Clock, Entropy, Environment, Plan, ProjectId};
 use audit_ledger::{SignedStream, VerifierKey};
-use audit_store::{DatabaseUrl, DestinationRow, DestinationRunRow, DueRun, LedgerId, Store, StoreOptions};
+use audit_store::{
+    DatabaseUrl, DestinationRow, DestinationRunRow, DueRun, LedgerId, SetAsideRow, Store, StoreError,
+    StoreOptions,
+};
 use audit_webhooks::AddressPolicy;
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
@@ -88,22 +94,39 @@ struct Fixture {
     folder: tempfile::TempDir,
 }
 
-fn open(folder: &Path, clock: &Arc<Moving>, self_audit: bool) -> Arc<AuditLog> {
+/// A signing program whose device is away.
+#[derive(Debug)]
+struct Away;
+
+impl SigningProgram for Away {
+    fn public_key(&self) -> &[u8; VerifierKey::PUBLIC_KEY_BYTES] {
+        &[7; VerifierKey::PUBLIC_KEY_BYTES]
+    }
+
+    fn sign(&self, _: &[u8]) -> Result<Vec<u8>, String> {
+        Err("away".to_owned())
+    }
+}
+
+fn open(folder: &Path, clock: &Arc<Moving>, settings: Settings) -> Arc<AuditLog> {
     let clock: Arc<dyn Clock> = Arc::<Moving>::clone(clock);
     let url = DatabaseUrl::Sqlite(folder.join("audit.db"));
     let key = audit_ledger::HeadKey::new(&[7; 32]);
     let store = Store::open(&url, StoreOptions::default(), &key, &clock).unwrap();
     let settings = Settings {
         signer: Some(Arc::new(SignerMemory::open(&folder.join("signer")).unwrap())),
-        self_audit,
-        ..Settings::default()
+        ..settings
     };
     AuditLog::open(store, clock, Arc::new(Counting), settings).unwrap()
 }
 
 /// A configuration with this token, as it is stored.
 fn sealed(service: &AuditLog, project_id: ProjectId, token: &str) -> Vec<u8> {
-    let (settings, credentials) = (json!({"url": "https://splunk.test"}), json!({"token": token}));
+    sealed_for(service, project_id, "https://splunk.test", token)
+}
+
+fn sealed_for(service: &AuditLog, project_id: ProjectId, url: &str, token: &str) -> Vec<u8> {
+    let (settings, credentials) = (json!({"url": url}), json!({"token": token}));
     let config = Config::parse(Kind::SplunkHec, &settings, &credentials, AddressPolicy::Public).unwrap();
     let place = of_destination(ID, &project_id.to_string());
     service
@@ -120,7 +143,11 @@ impl Fixture {
     fn with(self_audit: bool, filter: Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(Moving(AtomicI64::new(1_768_473_000)));
-        let service = open(folder.path(), &clock, self_audit);
+        let settings = Settings {
+            self_audit,
+            ..Settings::default()
+        };
+        let service = open(folder.path(), &clock, settings);
         let NewOrganization { project, .. } = service
             .create_organization(&"o".parse().unwrap(), Plan::Enterprise)
             .unwrap();
@@ -137,8 +164,8 @@ impl Fixture {
         fixture
     }
 
-    /// The same with another process.
-    fn restarted(self) -> Self {
+    /// The same with another process, which has this program for the key of the log.
+    fn restarted(self, signing_program: Option<Arc<dyn SigningProgram>>) -> Self {
         let Self {
             service,
             clock,
@@ -149,8 +176,13 @@ impl Fixture {
         } = self;
         service.close();
         drop(service);
+        let settings = Settings {
+            self_audit: false,
+            signing_program,
+            ..Settings::default()
+        };
         Self {
-            service: open(folder.path(), &clock, false),
+            service: open(folder.path(), &clock, settings),
             clock,
             project_id,
             ledger_id,
@@ -225,6 +257,18 @@ impl Fixture {
 
     fn run(&self) -> DestinationRunRow {
         self.runs().remove(0)
+    }
+
+    /// Changes the run as the node that has leased it does.
+    fn update(&self, change: impl FnOnce(&mut DestinationRunRow)) {
+        let (now, lease) = (self.clock.now(), [8; 16]);
+        let mut run = self.run();
+        change(&mut run);
+        let updated = self.service.store.write(move |writer| {
+            let leased = writer.lease_destination_run(ID, 0, now, now, &lease)?;
+            Ok::<_, StoreError>(leased && writer.update_destination_run(&lease, &run)?)
+        });
+        assert!(updated.unwrap());
     }
 
     fn destination(&self) -> DestinationRow {
@@ -384,6 +428,8 @@ fn a_batch_that_was_sent_and_not_committed_goes_again_with_the_same_bytes() {
 fn a_checkpoint_record_is_planned_as_well_and_goes_again_with_the_same_bytes() {
     let fixture = Fixture::new();
     fixture.store(&["a.one"]);
+    fixture.deliver();
+    let event = records(&fixture.receiver.take());
     fixture.pass(300);
     fixture.receiver.reacts(|_| Verdict::Retry { after: None });
     fixture.deliver();
@@ -394,12 +440,200 @@ fn a_checkpoint_record_is_planned_as_well_and_goes_again_with_the_same_bytes() {
     fixture.deliver();
     let got = fixture.receiver.take();
     assert_eq!(parts(&got[0]), parts(&got[1]));
-    assert_eq!(got[0].records.len(), 2);
+    let sizes: Vec<usize> = got.iter().map(|batch| batch.records.len()).collect();
+    assert_eq!(sizes, [1, 1, 1], "the event that follows has a batch of its own");
     let covered = records(&got[..1]);
     assert_eq!(
-        (&covered[1]["through_position"], &covered[1]["through_seq"]),
-        (&json!(1), &covered[0]["stream"]["seq"])
+        (&covered[0]["through_position"], &covered[0]["through_seq"]),
+        (&json!(1), &event[0]["stream"]["seq"])
     );
+}
+
+#[test]
+fn another_receiver_gets_no_batch_that_was_planned_for_the_former_one() {
+    let fixture = Fixture::new();
+    fixture.store(&["a.secret", "a.one"]);
+    fixture.receiver.reacts(|_| Verdict::Retry { after: None });
+    fixture.deliver();
+    let config = sealed_for(
+        &fixture.service,
+        fixture.project_id,
+        "https://other.test",
+        "other-token",
+    );
+    fixture.change(|row| {
+        row.filter = json!({"actions": ["a.one"]}).to_string();
+        row.config = config;
+    });
+    fixture.pass(1);
+    fixture.deliver();
+    let got = fixture.receiver.take();
+    assert_eq!(actions(&records(&got[..1])), ["a.secret", "a.one"]);
+    assert_eq!(actions(&records(&got[1..])), ["a.one"]);
+}
+
+#[test]
+fn no_position_is_used_twice_after_a_batch_that_was_taken_in_part_and_refused() {
+    let fixture = Fixture::new();
+    fixture.store(&["a.zero"]);
+    fixture.deliver();
+    fixture.store(&["a.one", "a.two", "a.three", "a.four"]);
+    // A checkpoint becomes due between the two attempts.
+    let clock = Arc::clone(&fixture.clock);
+    fixture.receiver.reacts(move |_| {
+        clock.0.fetch_add(300, Ordering::Relaxed);
+        Verdict::Refused
+    });
+    fixture.deliver();
+    let all = records(&fixture.receiver.take());
+    let at = |position: u64| {
+        let of = |record: &&Value| record["stream"]["position"] == position;
+        all.iter()
+            .filter(of)
+            .map(|record| &record["id"])
+            .collect::<Vec<_>>()
+    };
+    for position in 2..=5 {
+        let ids = at(position);
+        assert_eq!((ids.len(), ids[0]), (2, ids[1]), "{position}");
+    }
+    assert_eq!(at(6).len(), 1);
+    assert!(all.last().unwrap()["note"].is_string());
+}
+
+#[test]
+fn a_receiver_that_refuses_checkpoints_gets_one_every_five_minutes() {
+    let fixture = Fixture::new();
+    fixture.store(&["a.zero"]);
+    fixture.deliver();
+    for position in 2..=NOTE_SET_ASIDE_MAX as i64 + 1 {
+        let row = SetAsideRow {
+            destination_id: ID.to_owned(),
+            run: 0,
+            position,
+            seq: position,
+            event_id: vec![1; 16],
+            content_hash: vec![2; 32],
+            at: 0,
+            reason: String::new(),
+        };
+        let stored = fixture
+            .service
+            .store
+            .write(move |writer| writer.insert_set_aside(&row));
+        stored.unwrap();
+    }
+    let position = NOTE_SET_ASIDE_MAX as i64 + 2;
+    fixture.update(move |run| (run.position, run.batch_max) = (position, 1));
+    fixture.pass(300);
+    fixture.receiver.take();
+    fixture.receiver.reacts(|_| Verdict::Refused);
+    fixture.deliver();
+    fixture.store(&["a.one", "a.two"]);
+    fixture.deliver();
+    let got = fixture.receiver.take();
+    let all = records(&got);
+    assert_eq!(positions(&all), [503, 503, 504]);
+    assert_eq!(
+        (all[0]["note"].is_string(), actions(&all)),
+        (true, vec!["a.one", "a.two"])
+    );
+    // What the note has no room for is in the next one, at once.
+    fixture.pass(300);
+    fixture.deliver();
+    let key = fixture.service.log_key().unwrap();
+    let all = records(&fixture.receiver.take());
+    let named = all.iter().map(|record| {
+        let signed = SignedStream::open(record["note"].as_str().unwrap(), std::slice::from_ref(&key));
+        StreamNote::parse(signed.unwrap().text()).unwrap().set_aside.len()
+    });
+    assert_eq!(named.collect::<Vec<_>>(), [NOTE_SET_ASIDE_MAX, 0]);
+    assert_eq!(fixture.run().checkpoint_position, fixture.run().position);
+}
+
+#[test]
+fn a_run_stops_where_the_log_has_lost_events() {
+    let fixture = Fixture::with(true, json!({"actions": ["a.*"]}));
+    fixture.store(&["a.one", "a.two", "a.three"]);
+    let file = fixture.folder.path().join("audit.db");
+    let mut database = SqliteConnection::establish(&file.to_string_lossy()).unwrap();
+    database
+        .batch_execute("PRAGMA busy_timeout = 60000; DELETE FROM events WHERE body LIKE '%a.two%'")
+        .unwrap();
+    fixture.deliver();
+    fixture.deliver();
+    assert_eq!(actions(&records(&fixture.receiver.take())), ["a.one"]);
+    let run = fixture.run();
+    assert_eq!((run.state.as_str(), run.position), ("parked", 1));
+    assert!(
+        run.last_error
+            .unwrap()
+            .contains("events are missing from the log")
+    );
+    assert_eq!(fixture.last_actions(1), ["audit.destination.parked"]);
+}
+
+#[test]
+fn an_error_of_the_service_is_shown_and_repeated_under_the_backoff() {
+    let fixture = Fixture::new();
+    fixture.store(&["a.one"]);
+    fixture.change(|row| row.filter = "damaged".to_owned());
+    let due = fixture.due();
+    assert!(deliver(&fixture.service, fixture.receiver.as_ref(), &due[0]).is_err());
+    let run = fixture.run();
+    assert_eq!(
+        (run.state.as_str(), run.attempts, run.lease),
+        ("delayed", 1, None)
+    );
+    assert!(run.last_error.unwrap().contains("not sent: "));
+    assert_eq!(fixture.due(), [], "it waits");
+    fixture.change(|row| row.filter = "{}".to_owned());
+    fixture.pass(1);
+    fixture.deliver();
+    assert_eq!(
+        (fixture.run().position, fixture.run().state.as_str()),
+        (1, "active")
+    );
+}
+
+#[test]
+fn events_go_on_while_the_log_cannot_be_signed() {
+    let fixture = Fixture::new().restarted(Some(Arc::new(Away)));
+    fixture.store(&["a.one"]);
+    fixture.deliver();
+    fixture.pass(300);
+    fixture.deliver();
+    fixture.store(&["a.two"]);
+    fixture.deliver();
+    let got = records(&fixture.receiver.take());
+    assert_eq!((actions(&got), got.len()), (vec!["a.one", "a.two"], 2));
+    assert_eq!(fixture.run().state, "active");
+}
+
+#[test]
+fn a_change_during_an_attempt_is_tried_at_once() {
+    let fixture = Fixture::with(true, json!({"actions": ["a.*"]}));
+    fixture.store(&["a.one"]);
+    let config = sealed(&fixture.service, fixture.project_id, "second-token");
+    let (service, project_id) = (Arc::clone(&fixture.service), fixture.project_id);
+    fixture.receiver.reacts(move |_| {
+        let changed = service.store.configure(project_id, move |configurator| {
+            let before = configurator.destination(project_id, ID)?.unwrap();
+            let after = DestinationRow {
+                config,
+                ..before.clone()
+            };
+            configurator.update_destination(&before, &after)
+        });
+        changed.unwrap();
+        Verdict::Credentials
+    });
+    fixture.deliver();
+    assert_eq!(fixture.run().state, "active");
+    fixture.deliver();
+    let got = std::mem::take(&mut *fixture.receiver.got.lock());
+    assert!(got.len() == 2 && got[1].0.contains("second-token"));
+    assert_eq!(fixture.last_actions(1), ["a.one"], "nothing is to be told");
 }
 
 #[test]
@@ -416,12 +650,16 @@ fn the_outcome_of_a_node_whose_lease_is_over_changes_nothing() {
         assert!(leased.unwrap());
         Verdict::Delivered
     });
+    // Credentials that are new, and work.
+    fixture.change(|row| row.previous_config = Some(b"before".to_vec()));
     fixture.deliver();
     let run = fixture.run();
     assert_eq!(
         (run.position, run.lease.as_deref()),
         (0, Some([9; 16].as_slice()))
     );
+    // The destination is written first, as by a deletion.
+    assert_eq!(fixture.destination().previous_config, None);
     assert!(run.planned.is_some());
     fixture.pass(61);
     fixture.deliver();
@@ -524,7 +762,7 @@ fn a_checkpoint_is_signed_by_the_present_key_of_the_log() {
     let first = records(&fixture.receiver.take());
     fixture.service.rotate_log_key(None).unwrap();
     // A server reads the key when it starts.
-    let fixture = fixture.restarted();
+    let fixture = fixture.restarted(None);
     fixture.store(&["a.two"]);
     fixture.pass(300);
     fixture.deliver();
@@ -543,24 +781,41 @@ fn a_checkpoint_is_signed_by_the_present_key_of_the_log() {
 
 #[test]
 fn credentials_that_are_refused_are_followed_by_those_before_until_they_work() {
+    let fixture = Fixture::with(true, json!({"actions": ["a.*"]}));
+    let config = sealed(&fixture.service, fixture.project_id, "second-token");
+    fixture.change(|row| row.previous_config = Some(std::mem::replace(&mut row.config, config)));
+    for action in ["a.one", "a.two"] {
+        fixture.store(&[action]);
+        fixture.receiver.reacts(|_| Verdict::Credentials);
+        fixture.deliver();
+        let got = std::mem::take(&mut *fixture.receiver.got.lock());
+        assert!(got[0].0.contains("second-token") && got[1].0.contains("first-token"));
+        assert_eq!(parts(&got[0].1), parts(&got[1].1));
+    }
+    let run = fixture.run();
+    assert_eq!((run.position, run.state.as_str()), (2, "active"));
+    assert!(run.last_error.unwrap().contains(r#""refused_credentials":true"#));
+    let told = ["a.one", "audit.destination.refused_credentials", "a.two"];
+    assert_eq!(fixture.last_actions(3), told, "once");
+    assert!(fixture.destination().previous_config.is_some());
+    fixture.store(&["a.three"]);
+    fixture.deliver();
+    assert!(fixture.destination().previous_config.is_none());
+    assert_eq!(fixture.receiver.take().len(), 1);
+}
+
+#[test]
+fn what_the_previous_credentials_meet_decides_nothing_for_the_present_ones() {
     let fixture = Fixture::new();
     let config = sealed(&fixture.service, fixture.project_id, "second-token");
     fixture.change(|row| row.previous_config = Some(std::mem::replace(&mut row.config, config)));
     fixture.store(&["a.one"]);
-    fixture.receiver.reacts(|_| Verdict::Credentials);
+    for verdict in [Verdict::Credentials, Verdict::Refused] {
+        fixture.receiver.reacts(move |_| verdict);
+    }
     fixture.deliver();
-    let got = std::mem::take(&mut *fixture.receiver.got.lock());
-    assert!(got[0].0.contains("second-token") && got[1].0.contains("first-token"));
-    assert_eq!(parts(&got[0].1), parts(&got[1].1));
-    assert_eq!(
-        (fixture.run().position, fixture.run().state.as_str()),
-        (1, "active")
-    );
-    assert!(fixture.destination().previous_config.is_some());
-    fixture.store(&["a.two"]);
-    fixture.deliver();
-    assert!(fixture.destination().previous_config.is_none());
-    assert_eq!(fixture.receiver.take().len(), 1);
+    let run = fixture.run();
+    assert_eq!((run.position, run.state.as_str()), (0, "credentials"));
 }
 
 #[test]
@@ -572,8 +827,10 @@ fn a_failure_is_shown_until_the_receiver_takes_the_batch() {
     let run = fixture.run();
     let error: Value = serde_json::from_str(&run.last_error.unwrap()).unwrap();
     let at = fixture.clock.now().to_string();
-    let expected =
-        json!({"at": at, "status": 200, "request": "POST https://splunk.test/…", "response": "what it says"});
+    let expected = json!({
+        "at": at, "status": 200, "request": "POST https://splunk.test/…", "response": "what it says",
+        "refused_credentials": false,
+    });
     assert_eq!(
         (error, run.state.as_str(), run.attempts),
         (expected, "delayed", 1)
@@ -628,7 +885,7 @@ fn a_destination_has_recovered_when_no_event_that_is_left_passes_its_filter() {
         .iter()
         .map(|batch| batch.records.len())
         .collect();
-    assert_eq!(sizes, [8, 1]);
+    assert_eq!(sizes, [8, 1, 1], "a checkpoint is the second one");
     let told = [
         "b.two",
         "audit.destination.delayed",

@@ -12,8 +12,11 @@ use std::time::{Duration, Instant};
 
 /// How often it is looked for due runs: events that any node has stored, and delays that are over.
 const POLL: Duration = Duration::from_secs(1);
-/// The most due runs of one look. More than there are lanes, because some of them may not take one.
-const DUE_RUNS_MAX: i64 = 64;
+/// The most due runs of one look, and as many whose last attempt has failed. More than there are lanes, because some of them may not take
+/// one.
+const DUE_RUNS_MAX: i64 = 32;
+/// An attempt that took as long was slow.
+const SLOW: Duration = Duration::from_secs(2);
 /// The time that running attempts get when the service stops. A batch that was not committed as delivered is sent again.
 const STOP_WAIT: Duration = Duration::from_secs(2);
 
@@ -77,6 +80,15 @@ struct LaneGuard {
     lane: Option<Lane>,
 }
 
+impl LaneGuard {
+    /// Notes how long the last attempt took.
+    fn note(&mut self, took: Duration) {
+        if let Some(lane) = &mut self.lane {
+            lane.is_slow = took >= SLOW;
+        }
+    }
+}
+
 impl Drop for LaneGuard {
     fn drop(&mut self) {
         if let Some(lane) = self.lane.take() {
@@ -113,17 +125,17 @@ impl DestinationThread {
             return Ok(());
         }
         let now = self.service.clock.now();
-        let mut due = self
+        let due = self
             .service
             .store
             .query(|reader| reader.due_destination_runs(now, DUE_RUNS_MAX))?;
-        due.sort_by_key(|due| due.run.attempts > 0);
         for due in due {
             let lane = Lane {
                 destination_id: due.destination.id.clone(),
                 number: due.run.number,
                 organization_id: due.organization_id.clone(),
                 is_failing: due.run.attempts > 0,
+                is_slow: false,
             };
             if let Some(lane) = self.lanes.take(lane) {
                 self.start(lane, due);
@@ -134,16 +146,14 @@ impl DestinationThread {
 
     fn start(&self, lane: Lane, due: DueRun) {
         let (service, transport) = (Arc::clone(&self.service), Arc::clone(&self.transport));
-        let guard = LaneGuard {
+        let mut guard = LaneGuard {
             service: Arc::clone(&service),
             lane: Some(lane),
         };
         let thread = std::thread::Builder::new().name("destination".to_owned());
-        let spawned = thread.spawn(move || {
-            let _guard = guard;
-            if let Err(error) = run::deliver(&service, transport.as_ref(), &due) {
-                log::warn!("cannot deliver to destination {}: {error}", due.destination.id);
-            }
+        let spawned = thread.spawn(move || match run::deliver(&service, transport.as_ref(), &due) {
+            Ok(took) => guard.note(took),
+            Err(error) => log::warn!("cannot deliver to destination {}: {error}", due.destination.id),
         });
         // If the thread does not start, dropping the closure drops the guard, which frees the lane.
         if let Err(error) = spawned {

@@ -76,8 +76,9 @@ pub(crate) fn set_aside() -> About {
 
 pub(crate) fn resend() -> About {
     About {
-        description: "Sends them at once, one by one, with their positions. Ends early where the receiver takes nothing now or \
-                      responds slowly. Needs a paid plan. At most two tests and resends of an organization run at once (429).",
+        description: "Sends them at once, one by one, with their positions. Events that the filter leaves out now are not sent: a \
+                      position of one is 400. Ends early where the receiver takes nothing now or responds slowly. Needs a paid plan. \
+                      At most two tests and resends of an organization run at once (429).",
         path: id(),
         requests: &[Sample("example", r#"{"run": 0, "positions": [12]}"#)],
         outcome: "What became of each.",

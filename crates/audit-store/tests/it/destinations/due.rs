@@ -10,14 +10,14 @@ on_both_databases! {
     a_run_is_due_while_there_is_something_to_do,
     a_paused_destination_and_one_of_the_free_plan_are_not_due,
     an_organization_with_many_due_runs_leaves_the_others_their_turns,
-    the_next_attempt_is_that_of_a_run_that_waits_after_a_failure,
+    receivers_that_fail_delay_none_that_works,
     main_runs_are_counted_by_state,
 }
 
 /// A name, whether the run is due at [`NOW`], and how it differs from one that has delivered the two events of the log.
 type DueCase = (&'static str, bool, fn(&mut DestinationRunRow));
 
-const DUE_CASES: [DueCase; 15] = [
+const DUE_CASES: [DueCase; 22] = [
     ("nothing to do", false, |_| {}),
     ("an event", true, |run| run.cursor_seq = 1),
     ("a planned batch", true, |run| run.planned = Some("{}".to_owned())),
@@ -42,13 +42,43 @@ const DUE_CASES: [DueCase; 15] = [
         run.cursor_seq = 1;
         run.position = 1;
     }),
+    ("a replay at its end, after a success", true, |run| {
+        run.end_seq = Some(2);
+        run.position = 2;
+        run.last_success_at = Some(run.checkpoint_at);
+    }),
+    ("a replay at its end, after a refused checkpoint", false, |run| {
+        run.end_seq = Some(2);
+        run.position = 2;
+        run.last_success_at = Some(run.checkpoint_at - 1);
+    }),
     ("an event, before the next attempt", false, |run| {
         run.cursor_seq = 1;
         run.next_attempt_at += 1;
     }),
+    ("an event, within the longest delay", false, |run| {
+        run.cursor_seq = 1;
+        run.next_attempt_at = NOW.plus_seconds(3_900).as_micros();
+    }),
+    ("an event, beyond the longest delay", true, |run| {
+        run.cursor_seq = 1;
+        run.next_attempt_at = NOW.plus_seconds(3_901).as_micros();
+    }),
     ("an event, leased", false, |run| {
         run.cursor_seq = 1;
         run.leased_until = NOW.as_micros() + 1;
+    }),
+    ("an event, leased by a clock that is ahead", false, |run| {
+        run.cursor_seq = 1;
+        run.leased_until = NOW.plus_seconds(300).as_micros();
+    }),
+    ("an event, leased for longer than a lease is", true, |run| {
+        run.cursor_seq = 1;
+        run.leased_until = NOW.plus_seconds(301).as_micros();
+    }),
+    ("a checkpoint after one of tomorrow", true, |run| {
+        run.position = 2;
+        run.checkpoint_at = NOW.plus_seconds(86_400).as_micros();
     }),
     ("an event, after a lease that has expired", true, |run| {
         run.cursor_seq = 1;
@@ -99,81 +129,74 @@ fn a_run_is_due_while_there_is_something_to_do(kind: DatabaseKind) {
 
 fn a_paused_destination_and_one_of_the_free_plan_are_not_due(kind: DatabaseKind) {
     let fixture = Fixture::with_two_events(kind);
-    let delayed = DestinationRunRow {
-        state: "delayed".to_owned(),
-        ..fixture.run("a")
-    };
-    let row = fixture.add(&delayed);
-    let seen = || {
-        let next = fixture.read(|reader| reader.next_destination_attempt_at());
-        (fixture.due(NOW, 10).len(), next)
-    };
-    assert_eq!(seen(), (1, Some(NOW)));
+    let row = fixture.add(&fixture.run("a"));
+    let due = || fixture.due(NOW, 10).len();
+    assert_eq!(due(), 1);
     let paused = DestinationRow {
         paused: true,
         ..row.clone()
     };
     fixture.change(&row, &paused);
-    assert_eq!(seen(), (0, None));
+    assert_eq!(due(), 0);
     fixture.change(&paused, &row);
-    let set_plan = |plan| {
-        let organization_id = OrganizationId::from_random([1; 16]);
-        let set = fixture
-            .store
-            .configure(organization_id, move |configurator| configurator.set_plan(plan));
-        assert!(set.expect("the transaction commits"));
-    };
-    set_plan(Plan::Free);
-    assert_eq!(seen(), (0, None));
-    set_plan(Plan::Pro);
-    assert_eq!(seen(), (1, Some(NOW)));
+    set_plan(&fixture, Plan::Free);
+    assert_eq!(due(), 0);
+    set_plan(&fixture, Plan::Pro);
+    assert_eq!(due(), 1);
+}
+
+fn set_plan(fixture: &Fixture, plan: Plan) {
+    let organization_id = OrganizationId::from_random([1; 16]);
+    let set = fixture
+        .store
+        .configure(organization_id, move |configurator| configurator.set_plan(plan));
+    assert!(set.expect("the transaction commits"));
 }
 
 fn an_organization_with_many_due_runs_leaves_the_others_their_turns(kind: DatabaseKind) {
     let fixture = Fixture::with_two_events(kind);
-    let other = create_project(&fixture.store, 2);
-    fixture.append_two(&other);
     for (id, due_for) in [("a", 30), ("b", 20), ("c", 10)] {
         fixture.add(&DestinationRunRow {
             next_attempt_at: NOW.plus_seconds(-due_for).as_micros(),
             ..fixture.run(id)
         });
     }
-    let (row, run) = (
-        destination_row(other.project_id, "d"),
-        run_row(other.ledger_id, "d"),
+    add_of_other(&fixture, 2, "d", |_| {});
+    assert_eq!(due_ids(&fixture, 2), ["a", "d"]);
+    assert_eq!(due_ids(&fixture, 10), ["a", "d", "b", "c"]);
+}
+
+fn receivers_that_fail_delay_none_that_works(kind: DatabaseKind) {
+    let fixture = Fixture::with_two_events(kind);
+    for (organization, id) in [(2, "failing 2"), (3, "failing 3"), (4, "failing 4")] {
+        add_of_other(&fixture, organization, id, |run| {
+            run.state = "delayed".to_owned();
+            run.attempts = 1;
+            run.next_attempt_at = NOW.plus_seconds(-i64::from(organization)).as_micros();
+        });
+    }
+    fixture.add(&fixture.run("working"));
+    assert_eq!(due_ids(&fixture, 2), ["working", "failing 4", "failing 3"]);
+}
+
+/// Adds a destination of another organization, whose log has two events.
+fn add_of_other(fixture: &Fixture, organization: u8, id: &str, change: impl FnOnce(&mut DestinationRunRow)) {
+    let other = create_project(&fixture.store, organization);
+    fixture.append_two(&other);
+    let (row, mut run) = (
+        destination_row(other.project_id, id),
+        run_row(other.ledger_id, id),
     );
+    change(&mut run);
     let added = fixture.store.configure(other.project_id, move |configurator| {
         configurator.insert_destination(&row, &run)
     });
     added.expect("the transaction commits");
-    let due = |limit| -> Vec<String> {
-        let found = fixture.due(NOW, limit);
-        found.into_iter().map(|due| due.destination.id).collect()
-    };
-    assert_eq!(due(2), ["a", "d"]);
-    assert_eq!(due(10), ["a", "d", "b", "c"]);
 }
 
-fn the_next_attempt_is_that_of_a_run_that_waits_after_a_failure(kind: DatabaseKind) {
-    let fixture = Fixture::new(kind);
-    let next = || fixture.read(|reader| reader.next_destination_attempt_at());
-    let add = |id: &str, state: &str, seconds: i64, lease: Option<Vec<u8>>| {
-        fixture.add(&DestinationRunRow {
-            state: state.to_owned(),
-            next_attempt_at: NOW.plus_seconds(seconds).as_micros(),
-            lease,
-            ..fixture.run(id)
-        });
-    };
-    add("active", "active", 0, None);
-    add("parked", "parked", 1, None);
-    add("leased", "delayed", 2, Some(LEASE.to_vec()));
-    assert_eq!(next(), None);
-    add("credentials", "credentials", 300, None);
-    assert_eq!(next(), Some(NOW.plus_seconds(300)));
-    add("delayed", "delayed", 5, None);
-    assert_eq!(next(), Some(NOW.plus_seconds(5)));
+fn due_ids(fixture: &Fixture, limit: i64) -> Vec<String> {
+    let found = fixture.due(NOW, limit);
+    found.into_iter().map(|due| due.destination.id).collect()
 }
 
 fn main_runs_are_counted_by_state(kind: DatabaseKind) {
@@ -205,6 +228,8 @@ fn main_runs_are_counted_by_state(kind: DatabaseKind) {
         runs,
         lag_events_max,
     };
-    let found = fixture.read(|reader| reader.destination_statistics());
-    assert_eq!(found, [of(false, 2, 1), of(true, 1, 2)]);
+    let found = || fixture.read(|reader| reader.destination_statistics());
+    assert_eq!(found(), [of(false, 2, 1), of(true, 1, 2)]);
+    set_plan(&fixture, Plan::Free);
+    assert_eq!(found(), [of(true, 3, 2)]);
 }

@@ -1,4 +1,6 @@
+use super::super::planned::{Plan, PlannedCheckpoint, planned};
 use super::*;
+use audit_destinations::RecordFormat;
 
 const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 const RECORDS_MAX: u64 = 100;
@@ -50,13 +52,24 @@ fn failed(seconds: i64) -> DestinationRunRow {
 fn batch() -> Batched {
     let received_at = NOW.plus_seconds(-60);
     Batched {
-        events: 4,
-        has_checkpoint: false,
+        records: 4,
+        covered_position: None,
         end_seq: 30,
-        chain_of_events: Chain::from_bytes([2; 32]),
-        chain: Chain::from_bytes([3; 32]),
+        chain: Chain::from_bytes([2; 32]),
         received: Some((received_at, received_at)),
+        refused_end_seq: None,
         has_more: true,
+    }
+}
+
+/// A checkpoint that covers everything, or only the events that were set aside up to this position.
+fn checkpoint(covered_position: u64) -> Batched {
+    Batched {
+        records: 1,
+        covered_position: Some(covered_position),
+        end_seq: 20,
+        received: None,
+        ..batch()
     }
 }
 
@@ -247,11 +260,7 @@ fn a_delivered_batch_moves_the_run_behind_it() {
         delivered: 14,
         ..run()
     };
-    assert!(
-        done.run == expected && done.set_aside.is_empty(),
-        "{:?}",
-        done.run
-    );
+    assert!(done.run == expected && !done.is_set_aside, "{:?}", done.run);
     let full = DestinationRunRow {
         batch_max: 80,
         ..run()
@@ -261,45 +270,30 @@ fn a_delivered_batch_moves_the_run_behind_it() {
 
 #[test]
 fn a_checkpoint_has_a_position_and_covers_everything_before_it() {
-    let with_checkpoint = Batched {
-        has_checkpoint: true,
-        ..batch()
+    let before = DestinationRunRow {
+        set_aside_in_a_row: 4,
+        ..run()
     };
-    let done = step(&run(), &with_checkpoint, &Verdict::Delivered).run;
+    let done = step(&before, &checkpoint(10), &Verdict::Delivered).run;
     assert_eq!(
         (done.position, done.checkpoint_position, done.delivered),
-        (15, 15, 14)
+        (11, 11, 10)
     );
-    assert_eq!((done.chain, done.checkpoint_at), (vec![3; 32], NOW.as_micros()));
-    // An event beside it was refused, which its note does not know.
-    let partial = step(&run(), &with_checkpoint, &Verdict::DeliveredExcept(vec![1])).run;
+    assert_eq!((done.chain, done.checkpoint_at), (vec![2; 32], NOW.as_micros()));
     assert_eq!(
-        (partial.position, partial.checkpoint_position, partial.delivered),
-        (15, 5, 13)
+        (done.set_aside_in_a_row, done.batch_max),
+        (4, 8),
+        "it says nothing of events"
     );
-    // The checkpoint itself was refused: the next record has its position.
-    let without = step(&run(), &with_checkpoint, &Verdict::DeliveredExcept(vec![4]));
-    assert!(without.set_aside.is_empty() && without.notices.is_empty());
-    let without = without.run;
-    assert_eq!(
-        (without.position, without.checkpoint_position, without.delivered),
-        (14, 5, 14)
-    );
-    assert_eq!(
-        (without.chain, without.checkpoint_at),
-        (vec![2; 32], NOW.as_micros())
-    );
+    // Its note had no room for what was set aside after position 7. So the next one is due.
+    let full = step(&before, &checkpoint(7), &Verdict::Delivered).run;
+    assert_eq!((full.position, full.checkpoint_position), (11, 7));
+    assert_eq!(full.checkpoint_at, before.checkpoint_at);
 }
 
 #[test]
-fn a_checkpoint_alone_that_is_refused_is_left_out() {
-    let alone = Batched {
-        events: 0,
-        has_checkpoint: true,
-        received: None,
-        ..batch()
-    };
-    let refused = step(&run(), &alone, &Verdict::Refused);
+fn a_checkpoint_that_is_refused_is_left_out() {
+    let refused = step(&run(), &checkpoint(10), &Verdict::Refused);
     let expected = DestinationRunRow {
         planned: None,
         checkpoint_at: NOW.as_micros(),
@@ -307,37 +301,81 @@ fn a_checkpoint_alone_that_is_refused_is_left_out() {
         ..run()
     };
     assert!(
-        refused.run == expected && refused.set_aside.is_empty(),
+        refused.run == expected && !refused.is_set_aside,
         "{:?}",
         refused.run
     );
+    assert!(!is_checkpoint_due(&refused.run, NOW.plus_seconds(299)));
     // It says nothing about how late the events are.
-    let delivered = step(&in_state("delayed"), &alone, &Verdict::Delivered);
+    let delivered = step(&in_state("delayed"), &checkpoint(10), &Verdict::Delivered);
     assert_eq!(delivered.run.state, "delayed");
 }
 
 #[test]
+fn a_replay_ends_without_a_checkpoint_that_is_refused() {
+    let replay = DestinationRunRow {
+        number: 1,
+        end_seq: Some(20),
+        ..run()
+    };
+    assert!(is_finished(
+        &step(&replay, &checkpoint(10), &Verdict::Refused).run
+    ));
+    let repeated = step(&replay, &checkpoint(10), &RETRY).run;
+    assert!(!is_finished(&repeated));
+}
+
+#[test]
+fn no_checkpoint_is_sent_before_the_events_of_a_refused_batch_are_passed() {
+    let due = DestinationRunRow {
+        checkpoint_at: 0,
+        ..run()
+    };
+    let is_due = |run: &DestinationRunRow| is_checkpoint_due(run, NOW);
+    let refused = step(&due, &batch(), &Verdict::Refused).run;
+    assert!(planned(&refused).is_none(), "nothing is in flight");
+    assert!(!is_due(&refused) && !is_at_end(&refused));
+    // The half of it, up to seq 25, is delivered, and refused.
+    let half = Batched {
+        records: 2,
+        end_seq: 25,
+        refused_end_seq: Some(30),
+        ..batch()
+    };
+    assert!(!is_due(&step(&refused, &half, &Verdict::Refused).run));
+    let delivered = step(&refused, &half, &Verdict::Delivered).run;
+    assert!(
+        !is_due(&delivered),
+        "the receiver may have the event that follows"
+    );
+    let rest = Batched { end_seq: 30, ..half };
+    let passed = step(&delivered, &rest, &Verdict::Delivered).run;
+    assert!(is_due(&passed) && passed.planned.is_none());
+}
+
+#[test]
 fn a_refused_batch_is_halved_down_to_the_event_that_is_set_aside() {
-    let mut batch = Batched { events: 7, ..batch() };
+    let mut batch = Batched {
+        records: 7,
+        ..batch()
+    };
     let mut run = run();
     for half in [4, 2, 1] {
         let halved = step(&run, &batch, &Verdict::Refused);
-        assert!(halved.set_aside.is_empty() && halved.notices.is_empty());
+        assert!(!halved.is_set_aside && halved.notices.is_empty());
         let expected = DestinationRunRow {
-            planned: None,
+            planned: Some(r#"{"refused_end_seq":30}"#.to_owned()),
             batch_max: half,
             next_attempt_at: NOW.as_micros(),
             ..run
         };
         assert!(halved.run == expected, "{:?}", halved.run);
         run = halved.run;
-        batch.events = half.cast_unsigned();
+        batch.records = half.cast_unsigned();
     }
     let alone = step(&run, &batch, &Verdict::Refused);
-    assert_eq!(
-        (alone.set_aside, alone.notices),
-        (vec![0], vec![Notice::EventSetAside])
-    );
+    assert!(alone.is_set_aside);
+    assert_eq!(alone.notices, [Notice::EventSetAside]);
     let after = alone.run;
     assert_eq!((after.cursor_seq, after.position, after.delivered), (30, 11, 10));
     assert_eq!(
@@ -348,20 +386,11 @@ fn a_refused_batch_is_halved_down_to_the_event_that_is_set_aside() {
 }
 
 #[test]
-fn an_event_beside_a_checkpoint_is_refused_alone_before_it_is_set_aside() {
-    let two = Batched {
-        events: 1,
-        has_checkpoint: true,
+fn ten_events_in_a_row_that_are_set_aside_park_the_run() {
+    let one = Batched {
+        records: 1,
         ..batch()
     };
-    let halved = step(&run(), &two, &Verdict::Refused);
-    assert_eq!((halved.run.batch_max, halved.run.position), (1, 10));
-    assert!(halved.set_aside.is_empty());
-}
-
-#[test]
-fn ten_events_in_a_row_that_are_set_aside_park_the_run() {
-    let one = Batched { events: 1, ..batch() };
     for (in_a_row, state, notices) in [
         (8, "active", &[Notice::EventSetAside][..]),
         (9, "parked", &[Notice::EventSetAside, Notice::Parked]),
@@ -376,40 +405,28 @@ fn ten_events_in_a_row_that_are_set_aside_park_the_run() {
             (state, notices)
         );
     }
-    // All of a batch, although the receiver named each.
-    let twelve = Batched {
-        events: 12,
-        ..batch()
-    };
-    let parked = step(&run(), &twelve, &Verdict::DeliveredExcept((0..12).collect()));
-    assert_eq!(
-        (parked.run.state.as_str(), parked.set_aside.len()),
-        ("parked", 12)
-    );
-    assert_eq!(parked.run.last_success_at, None);
-    let other = step(&run(), &twelve, &Verdict::DeliveredExcept((1..12).collect()));
-    assert_eq!(
-        (other.run.state.as_str(), other.run.set_aside_in_a_row),
-        ("active", 0)
-    );
 }
 
 #[test]
 fn one_notice_stands_for_what_is_set_aside_between_two_checkpoints() {
-    let one = Batched { events: 1, ..batch() };
+    let one = Batched {
+        records: 1,
+        ..batch()
+    };
     let again = Circumstances {
         has_set_aside: true,
         ..facts()
     };
     let step = after(&run(), &one, &Verdict::Refused, &again);
-    assert_eq!((step.set_aside, step.notices), (vec![0], vec![]));
+    assert!(step.is_set_aside && step.notices.is_empty());
 }
 
 #[test]
 fn a_failure_is_repeated_for_ever_with_the_same_batch() {
     let delay = |attempts: i64, after: Option<RetryAfter>| {
         let run = DestinationRunRow { attempts, ..run() };
-        let step = step(&run, &batch(), &Verdict::Retry { after });
+        // An event that is late already: otherwise an attempt would come in time for the notice.
+        let step = step(&run, &late(batch()), &Verdict::Retry { after });
         let kept = (
             step.run.planned.as_deref(),
             step.run.cursor_seq,
@@ -449,12 +466,92 @@ fn a_failure_is_repeated_for_ever_with_the_same_batch() {
 }
 
 #[test]
+fn the_notice_of_a_late_run_waits_for_no_retry_after() {
+    let asked = Verdict::Retry {
+        after: Some(RetryAfter::Seconds(3_600)),
+    };
+    // Its event was received 60 s ago, and is late after 300 s.
+    let delayed = step(&run(), &batch(), &asked);
+    assert_eq!(delayed.notices, []);
+    assert_eq!(delayed.run.next_attempt_at, NOW.plus_seconds(241).as_micros());
+    let then = Circumstances {
+        now: NOW.plus_seconds(241),
+        ..facts()
+    };
+    let late = after(&delayed.run, &batch(), &asked, &then);
+    let hour_later = then.now.plus_seconds(3_600).as_micros();
+    assert_eq!(
+        (late.notices.as_slice(), late.run.next_attempt_at),
+        (&[Notice::Delayed][..], hour_later)
+    );
+    let replay = DestinationRunRow { number: 1, ..run() };
+    let unhurried = step(&replay, &batch(), &asked).run;
+    assert_eq!(unhurried.next_attempt_at, NOW.plus_seconds(3_600).as_micros());
+}
+
+#[test]
+fn an_error_of_the_service_delays_a_run_as_a_failed_attempt_does() {
+    let failed = after_error(&run(), late(batch()).received, &facts());
+    assert_eq!(
+        (failed.run.state.as_str(), failed.run.attempts, failed.notices),
+        ("delayed", 1, vec![Notice::Delayed])
+    );
+    assert_eq!(failed.run.next_attempt_at, NOW.plus_seconds(1).as_micros());
+    // Nothing is left to deliver, and no batch has failed.
+    let mut unknown = after_error(&run(), None, &facts()).run;
+    assert_eq!(caught_up(&mut unknown), None);
+    assert_eq!((unknown.state.as_str(), unknown.attempts), ("active", 0));
+}
+
+#[test]
+fn a_failure_of_a_replaced_configuration_decides_nothing_for_the_present_one() {
+    let kept = DestinationRunRow {
+        last_error: Some("before".to_owned()),
+        ..run()
+    };
+    let mut refused = step(&kept, &batch(), &Verdict::Credentials);
+    let now = NOW.plus_seconds(5);
+    let run_after = superseded(&kept, refused.run, &mut refused.notices, now);
+    let expected = DestinationRunRow {
+        next_attempt_at: now.as_micros(),
+        ..kept.clone()
+    };
+    assert!(
+        run_after == expected && refused.notices.is_empty(),
+        "{run_after:?}"
+    );
+    let after_nine = DestinationRunRow {
+        set_aside_in_a_row: 9,
+        ..kept
+    };
+    let one = Batched {
+        records: 1,
+        ..batch()
+    };
+    let mut parked = step(&after_nine, &one, &Verdict::Refused);
+    let run_after = superseded(&after_nine, parked.run, &mut parked.notices, now);
+    assert_eq!(
+        (
+            run_after.state.as_str(),
+            run_after.set_aside_in_a_row,
+            run_after.position
+        ),
+        ("active", 0, 11)
+    );
+    assert_eq!(parked.notices, [Notice::EventSetAside]);
+}
+
+#[test]
 fn a_checkpoint_is_due_after_five_minutes_and_at_the_end_of_a_replay() {
     let at = |seconds: i64| DestinationRunRow {
         checkpoint_at: NOW.plus_seconds(seconds).as_micros(),
         ..run()
     };
     assert!(!is_checkpoint_due(&at(-299), NOW) && is_checkpoint_due(&at(-300), NOW));
+    assert!(
+        !is_checkpoint_due(&at(300), NOW) && is_checkpoint_due(&at(301), NOW),
+        "the clock was set back"
+    );
     let ended = DestinationRunRow {
         number: 1,
         end_seq: Some(20),
@@ -463,16 +560,20 @@ fn a_checkpoint_is_due_after_five_minutes_and_at_the_end_of_a_replay() {
         ..run()
     };
     assert!(is_checkpoint_due(&ended, NOW) && is_at_end(&ended) && !is_finished(&ended));
-    let refused = DestinationRunRow {
-        checkpoint_at: NOW.as_micros() + 1,
+    let unsigned = DestinationRunRow {
+        checkpoint_at: NOW.as_micros(),
+        last_success_at: Some(NOW.as_micros() - 1),
         ..ended.clone()
     };
-    assert!(!is_checkpoint_due(&refused, NOW), "it was refused a moment ago");
+    assert!(
+        !is_checkpoint_due(&unsigned, NOW),
+        "the log could not be signed a moment ago"
+    );
     let covered = DestinationRunRow {
         checkpoint_position: 10,
         ..ended
     };
-    assert!(is_finished(&covered));
+    assert!(is_finished(&covered) && !is_checkpoint_due(&covered, NOW));
     assert!(!is_finished(&DestinationRunRow {
         end_seq: Some(21),
         ..covered
@@ -489,12 +590,17 @@ fn a_plan_is_read_back_as_it_was_written() {
         include_raw: true,
         at: NOW,
         checkpoint: None,
+        settings: None,
+        refused_end_seq: None,
     };
     let with_checkpoint = Plan {
         checkpoint: Some(PlannedCheckpoint {
             note: "a\nb\n".to_owned(),
             log_checkpoint: "c\n".to_owned(),
+            covered_position: 3,
         }),
+        settings: Some("ab".to_owned()),
+        refused_end_seq: Some(9),
         ..plan.clone()
     };
     for plan in [plan, with_checkpoint] {
