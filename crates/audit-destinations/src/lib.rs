@@ -1,4 +1,4 @@
-//! Destinations of audit events: formats of records, what proves a stream, and the requests of each kind of receiver.
+//! Destinations of audit events: formats of records, and the requests of each kind of receiver.
 //!
 //! The crate stores and schedules nothing.
 //!
@@ -21,11 +21,10 @@
 //!   crash is the same.
 //! - Nothing of an event is lost in JSON and OCSF: what OCSF has no attribute for is below `unmapped`.
 //! - The `Debug` of a [`Config`] shows no secret, and [`DestinationSender`] reaches only addresses that the policy of webhooks allows.
-//! - Each record says where it is in its stream. A [`Chain`] over content hashes ends in a signed [`StreamNote`].
+//! - Each record says where it is in its stream. The log signs the chain over them (`StreamNote` in `audit-ledger`).
 
 mod action;
 mod cef;
-mod chain;
 mod config;
 mod encode;
 mod ids;
@@ -35,7 +34,6 @@ mod ocsf;
 mod record;
 mod send;
 
-pub use chain::{Chain, NoteError, StreamNote};
 pub use config::{Config, StoredConfigError};
 pub use encode::encode;
 pub use ids::DestinationId;

@@ -31,7 +31,7 @@ pub enum Payload<'a> {
     },
     /// A statement of the service how far the stream is.
     Checkpoint {
-        /// The signed note of the stream; see [`crate::StreamNote`].
+        /// The signed note of the stream: `StreamNote` in `audit-ledger`.
         note: &'a str,
         /// The newest signed checkpoint of the log.
         log_checkpoint: &'a str,

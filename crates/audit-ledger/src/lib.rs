@@ -93,7 +93,7 @@ pub use policy::{Policy, PolicyError, PolicyWitness};
 pub use proof::{ConsistencyProof, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError};
 pub use range::{RangeError, ReadError};
 pub use rotation::{KeyRotation, KeyRotationError, key_predecessors, key_successors};
-pub use stream::{SignedStream, StreamNoteError};
+pub use stream::{SignedStream, StreamChain, StreamNote, StreamNoteError, StreamTextError};
 pub use subtree::{Subtree, TREE_LEAVES_MAX};
 pub use tenants::{
     BUCKET_DEPTH, CompletenessError, MAP_DEPTH, MapError, MapPart, MapTile, MapTileId, SignedTenantMap,

@@ -1,7 +1,11 @@
 //! Signed notes of streams: how far a destination of events has got.
 //!
 //! The first line of the text is `<log>/destinations/<destination>/<run>`, which is the name of no log. So a note is a checkpoint of no log,
-//! although the lines that follow begin as those of a checkpoint do. This crate does not interpret them.
+//! although the lines that follow begin as those of a checkpoint do. [`StreamNote`] has them.
+
+mod text;
+
+pub use text::{StreamChain, StreamNote, StreamTextError};
 
 use crate::key::signature_line;
 use crate::note::{NoteError, SignedNote};

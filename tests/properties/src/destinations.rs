@@ -1,11 +1,12 @@
 //! What receivers get of events.
 
 use crate::{seeds, text};
-use audit_destinations::{Payload, Record, RecordFormat, StreamNote, StreamPart, encode};
+use audit_destinations::{Payload, Record, RecordFormat, StreamPart, encode};
 use audit_domain::{
     ContentSalt, Environment, Event, EventId, LogName, ProjectId, Record as EventRecord, Stamp, StoredEvent,
     Timestamp, json,
 };
+use audit_ledger::StreamNote;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,7 +9,7 @@ use crate::error::{AppError, Result};
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
-use audit_destinations::{Chain, DestinationId, Kind, RunState};
+use audit_destinations::{DestinationId, Kind, RunState};
 use audit_domain::{Environment, ProjectId, Timestamp, Violations};
 use audit_store::{Configurator, DestinationRow, DestinationRunRow, LedgerId, MAIN_RUN};
 
@@ -29,7 +29,7 @@ pub(super) fn new_run(
         cursor_seq: cursor_seq.cast_signed(),
         end_seq: None,
         position: 0,
-        chain: Chain::START.as_bytes().to_vec(),
+        chain: audit_ledger::StreamChain::START.as_bytes().to_vec(),
         planned: None,
         batch_max: i64::try_from(kind.limits().records_max).unwrap_or(i64::MAX),
         state: RunState::Active.to_string(),

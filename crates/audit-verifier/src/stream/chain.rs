@@ -4,8 +4,8 @@
 //! which repeats are compared. So the memory depends on how far records are from their places, and not on their number.
 
 use super::record::{Content, EventContent, Fields};
-use audit_destinations::{Chain, StreamNote};
 use audit_domain::Timestamp;
+use audit_ledger::{StreamChain, StreamNote};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most records of a file that wait for those before them, some 100 bytes each.
@@ -31,7 +31,7 @@ pub(super) struct Run {
 struct Next {
     position: u64,
     /// `None` after a gap, until a checkpoint states it.
-    chain: Option<Chain>,
+    chain: Option<StreamChain>,
     /// The position from which on the chain is known without a gap.
     since: u64,
     /// When the log received the last event before it.
@@ -49,7 +49,7 @@ enum Waiting {
 /// What a checkpoint states.
 struct Stated {
     position: u64,
-    chain: Chain,
+    chain: StreamChain,
     next_seq: u64,
 }
 
@@ -260,7 +260,7 @@ impl Run {
             self.found.first = position;
             Next {
                 position,
-                chain: (position == 1).then_some(Chain::START),
+                chain: (position == 1).then_some(StreamChain::START),
                 since: position,
                 logged_at: None,
             }

@@ -2,9 +2,8 @@
 
 use crate::check::content_hash;
 use anyhow::{Context, anyhow};
-use audit_destinations::StreamNote;
 use audit_domain::{ContentHash, LogName, Timestamp, json, logged_at};
-use audit_ledger::{SignedStream, VerifierKey, note_text};
+use audit_ledger::{SignedStream, StreamNote, VerifierKey, note_text};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 

@@ -1,9 +1,9 @@
 use super::*;
-use audit_destinations::{Chain, Payload, RecordFormat, StreamNote, StreamPart, encode};
+use audit_destinations::{Payload, RecordFormat, StreamPart, encode};
 use audit_domain::{
     ContentSalt, Environment, Event, EventId, LogName, ProjectId, Stamp, StoredEvent, Timestamp,
 };
-use audit_ledger::{KeyName, SigningKey};
+use audit_ledger::{KeyName, SigningKey, StreamChain, StreamNote};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -22,7 +22,7 @@ fn log() -> LogName {
 struct Sender {
     format: RecordFormat,
     include_raw: bool,
-    chain: Chain,
+    chain: StreamChain,
     position: u64,
     seq: u64,
     set_aside: Vec<(u64, [u8; 32])>,
@@ -38,7 +38,7 @@ impl Sender {
         Self {
             format,
             include_raw,
-            chain: Chain::START,
+            chain: StreamChain::START,
             position: 0,
             seq: 100,
             set_aside: Vec::new(),

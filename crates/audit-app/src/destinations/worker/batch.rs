@@ -6,10 +6,10 @@ use crate::destinations::{DestinationFilter, damaged};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_destinations::{
-    Batch, BatchId, Chain, Encoded, Kind, Limits, Payload, Record, RecordFormat, StreamNote, StreamPart,
-    encode, too_large,
+    Batch, BatchId, Encoded, Kind, Limits, Payload, Record, RecordFormat, StreamPart, encode, too_large,
 };
 use audit_domain::{Envelope, Timestamp};
+use audit_ledger::{StreamChain, StreamNote};
 use audit_store::{DestinationRow, DestinationRunRow, FetchSize, LedgerId, LoggedEvent, Reader, SetAsideRow};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
@@ -399,13 +399,13 @@ impl Stream {
         )
     }
 
-    fn chain_after(&self, events: &[LoggedEvent]) -> Result<Chain> {
+    fn chain_after(&self, events: &[LoggedEvent]) -> Result<StreamChain> {
         let stored: [u8; 32] = self.run.chain.as_slice().try_into().map_err(|_| damaged())?;
         let positions = self.position() + 1..;
-        let next = |chain: Chain, (position, logged): (u64, &LoggedEvent)| {
+        let next = |chain: StreamChain, (position, logged): (u64, &LoggedEvent)| {
             chain.after(position, logged.event.content_hash.as_bytes())
         };
-        Ok(positions.zip(events).fold(Chain::from_bytes(stored), next))
+        Ok(positions.zip(events).fold(StreamChain::from_bytes(stored), next))
     }
 }
 

@@ -16,8 +16,9 @@
 //! would get a position at which the receiver has an event.
 
 use super::planned::{refused_end_seq, refused_text};
-use audit_destinations::{Attempt, Chain, RunState, Verdict};
+use audit_destinations::{Attempt, RunState, Verdict};
 use audit_domain::Timestamp;
+use audit_ledger::StreamChain;
 use audit_store::{DestinationRunRow, MAIN_RUN, STREAM_CHECKPOINT_SECONDS};
 use audit_webhooks::RetryAfter;
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ pub(super) struct Batched {
     pub(super) covered_position: Option<u64>,
     pub(super) end_seq: u64,
     /// The chain after its records.
-    pub(super) chain: Chain,
+    pub(super) chain: StreamChain,
     /// When the service received the first and the last of its events. Of a checkpoint, those of the next event.
     pub(super) received: Option<(Timestamp, Timestamp)>,
     /// The end of a longer batch that was refused before: see [`refused_end_seq`].

@@ -9,9 +9,9 @@ use crate::log::{SignerMemory, SigningProgram};
 use crate::secrets::of_destination;
 use crate::service::AuditLog;
 use crate::settings::Settings;
-use audit_destinations::{BatchId, Chain, Encoded, Kind, StreamNote, Verdict};
+use audit_destinations::{BatchId, Encoded, Kind, Verdict};
 use audit_domain::{Clock, Entropy, Environment, Plan, ProjectId};
-use audit_ledger::{SignedStream, VerifierKey};
+use audit_ledger::{SignedStream, StreamChain, StreamNote, VerifierKey};
 use audit_store::{
     DatabaseUrl, DestinationRow, DestinationRunRow, DueRun, LedgerId, SetAsideRow, Store, StoreError,
     StoreOptions,
@@ -320,7 +320,7 @@ fn new_run(number: i64, ledger_id: LedgerId, cursor: u64, now: i64) -> Destinati
         cursor_seq: cursor.cast_signed(),
         end_seq: None,
         position: 0,
-        chain: Chain::START.as_bytes().to_vec(),
+        chain: StreamChain::START.as_bytes().to_vec(),
         planned: None,
         batch_max: 8,
         state: "active".to_owned(),
@@ -363,8 +363,8 @@ fn parts(batch: &Batch) -> (&BatchId, &[Encoded]) {
 }
 
 /// The chain over records, and the notes of the checkpoints among them.
-fn chain_and_notes(records: &[Value], key: &VerifierKey) -> (Chain, Vec<StreamNote>) {
-    let (mut chain, mut notes) = (Chain::START, Vec::new());
+fn chain_and_notes(records: &[Value], key: &VerifierKey) -> (StreamChain, Vec<StreamNote>) {
+    let (mut chain, mut notes) = (StreamChain::START, Vec::new());
     for record in records {
         let hash = match (record["note"].as_str(), record["content_hash"].as_str()) {
             (Some(note), _) => {

@@ -1,6 +1,7 @@
 use super::super::planned::{Plan, PlannedCheckpoint, planned};
 use super::*;
 use audit_destinations::RecordFormat;
+use audit_ledger::StreamChain;
 
 const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 const RECORDS_MAX: u64 = 100;
@@ -55,7 +56,7 @@ fn batch() -> Batched {
         records: 4,
         covered_position: None,
         end_seq: 30,
-        chain: Chain::from_bytes([2; 32]),
+        chain: StreamChain::from_bytes([2; 32]),
         received: Some((received_at, received_at)),
         refused_end_seq: None,
         has_more: true,

@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 
 /// The chain over the records of a run, up to one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chain([u8; Self::BYTES]);
+pub struct StreamChain([u8; Self::BYTES]);
 
-impl Chain {
+impl StreamChain {
     /// Length in bytes.
     pub const BYTES: usize = 32;
     /// Before the first record.
@@ -65,7 +65,7 @@ pub struct StreamNote {
     /// The position of the last record that the note covers.
     pub position: u64,
     /// The chain after that position.
-    pub chain: Chain,
+    pub chain: StreamChain,
     /// The number in the log of the next event that the stream reads: the records up to `position` are the events before it.
     pub next_seq: u64,
     /// SHA-256 of the canonical JSON of the filter, in lower-case hexadecimal.
@@ -77,7 +77,7 @@ pub struct StreamNote {
 /// The text is not that of a stream's note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be the six lines of the note of a stream")]
-pub struct NoteError;
+pub struct StreamTextError;
 
 impl StreamNote {
     /// The first line for a run of a destination.
@@ -108,11 +108,11 @@ impl StreamNote {
     /// Reads what [`Self::to_text`] writes, and nothing else: one note has one text.
     ///
     /// # Errors
-    /// [`NoteError`] for any other text.
-    pub fn parse(text: &str) -> Result<Self, NoteError> {
+    /// [`StreamTextError`] for any other text.
+    pub fn parse(text: &str) -> Result<Self, StreamTextError> {
         Self::read(text)
             .filter(|note| note.to_text() == text)
-            .ok_or(NoteError)
+            .ok_or(StreamTextError)
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -127,7 +127,7 @@ impl StreamNote {
         let note = Self {
             origin: origin.to_owned(),
             position: position.parse().ok()?,
-            chain: Chain(STANDARD.decode(chain).ok()?.try_into().ok()?),
+            chain: StreamChain(STANDARD.decode(chain).ok()?.try_into().ok()?),
             next_seq: next_seq.parse().ok()?,
             filter_fingerprint: filter_fingerprint.to_owned(),
             set_aside: read_set_aside(set_aside)?,
@@ -167,7 +167,7 @@ mod tests {
         StreamNote {
             origin: StreamNote::origin_of("00000000-0000-0000-0000-000000000001/live", "dst_1", 2),
             position: 12,
-            chain: Chain::START.after(1, &[9; 32]),
+            chain: StreamChain::START.after(1, &[9; 32]),
             next_seq: 345,
             filter_fingerprint: "ab".repeat(32),
             set_aside: vec![(3, [1; 32]), (11, [2; 32])],
@@ -178,9 +178,9 @@ mod tests {
     fn a_chain_is_computed_as_the_documentation_says() {
         // python3 -c "import hashlib; print(hashlib.sha256(bytes(32) + (1).to_bytes(8, 'big') + b'\x07' * 32).hexdigest())"
         let expected = "704b191ecd5a8c781a0a1d64c4ff31371e199df79a5597f7d68ee4469d8ad278";
-        let chain = Chain::START.after(1, &[7; 32]);
+        let chain = StreamChain::START.after(1, &[7; 32]);
         assert_eq!(base16ct::lower::encode_string(chain.as_bytes()), expected);
-        assert_eq!(Chain::from_bytes(*chain.as_bytes()), chain);
+        assert_eq!(StreamChain::from_bytes(*chain.as_bytes()), chain);
         assert_eq!(chain.to_base64().len(), 44);
     }
 
@@ -226,16 +226,16 @@ mod tests {
             text.replace("dst_1/2", "dst_1/02"),
             text.replace("/destinations/dst_1/2", ""),
         ] {
-            assert_eq!(StreamNote::parse(&other), Err(NoteError), "{other}");
+            assert_eq!(StreamNote::parse(&other), Err(StreamTextError), "{other}");
         }
     }
 
     proptest! {
         #[test]
         fn a_chain_depends_on_position_and_hash(hash in any::<[u8; 32]>(), other in any::<[u8; 32]>(), position in 1..u64::MAX) {
-            let chain = Chain::START.after(position, &hash);
-            prop_assert_eq!(chain == Chain::START.after(position, &other), hash == other);
-            prop_assert_ne!(chain, Chain::START.after(position - 1, &hash));
+            let chain = StreamChain::START.after(position, &hash);
+            prop_assert_eq!(chain == StreamChain::START.after(position, &other), hash == other);
+            prop_assert_ne!(chain, StreamChain::START.after(position - 1, &hash));
         }
     }
 }
