@@ -171,7 +171,7 @@ impl Engine {
     }
 
     /// Finds the field rules that cover the value at `location`, and returns the behaviour that applies to it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look_up(
         &self,
         location: &Location<'_>,
@@ -181,6 +181,16 @@ impl Engine {
         if self.paths.is_empty() {
             return None;
         }
+        self.look_up_path(location, lookup, fuel)
+    }
+
+    #[inline(never)]
+    fn look_up_path(
+        &self,
+        location: &Location<'_>,
+        lookup: &mut Lookup,
+        fuel: &mut Fuel,
+    ) -> Option<Behavior> {
         if self.paths.look_up(location, lookup, fuel).is_err() {
             // Any of them may cover it.
             lookup.rules.clear();

@@ -22,7 +22,7 @@ const AUTH_KEYWORDS: &Keywords = &Keywords::new(&[substring("auth")]);
 const KEYS: &[&str] = &["bearer", "bearer_token", "bearer-token", "bearertoken"];
 
 /// Whether the value of this key is a token.
-#[inline]
+#[inline(always)]
 pub(super) fn is_named_by(key: &str) -> bool {
     // The last letters of `bearer` and `token` decide nearly always.
     matches!(key.as_bytes(), [.., b'e' | b'E', b'r' | b'R' | b'n' | b'N'])

@@ -296,7 +296,7 @@ fn find_narrow(
         may_hold(Builtin::Phone),
     );
     if card || ssn || phone {
-        find_numbers(subject, [card, ssn, phone], hit);
+        find_numbers(hints, subject, [card, ssn, phone], hit);
     }
     if may_hold(Builtin::Email) {
         email::find(subject, |span| hit(Builtin::Email, span));
@@ -337,18 +337,20 @@ fn find_narrow(
 }
 
 /// Finds card, social security and phone numbers in one pass, because each begins with a group of digits.
-fn find_numbers(subject: Subject<'_>, [card, ssn, phone]: [bool; 3], hit: &mut impl FnMut(Builtin, Span)) {
+fn find_numbers(
+    hints: Hints,
+    subject: Subject<'_>,
+    [card, ssn, phone]: [bool; 3],
+    hit: &mut impl FnMut(Builtin, Span),
+) {
     /// The shortest of them is a local phone number behind `tel:`.
     const DIGITS_MIN: usize = 7;
     if is_address(subject.bytes()) {
         return;
     }
     let account = account_of_arn(subject.bytes());
-    if account.is_some() {
-        let digits = subject.bytes().iter().filter(|byte| byte.is_ascii_digit());
-        if digits.count() < ACCOUNT_DIGITS + DIGITS_MIN {
-            return;
-        }
+    if account.is_some() && !hints.intersects(Hints::MANY_DIGITS) {
+        return;
     }
     let mut ends = [0; 3];
     each_group::<DIGITS_MIN>(subject.text, |start| {

@@ -59,8 +59,8 @@ const KEYWORDS: &Keywords = &Keywords::new(&[
     substring("telefax"),
     prefix("faxn"),
     substring("telefon"),
-    substring("téléphone"),
-    substring("teléfono"),
+    substring("t?l?phone"),
+    substring("tel?fono"),
     substring("telefono"),
     substring("whatsapp"),
     substring("msisdn"),
@@ -94,6 +94,40 @@ const WEAK_KEYWORDS: &Keywords = &Keywords::new(&[
     word("dialed"),
     word("dialled"),
     word("dialing"),
+    word("anruf"),
+    word("anrufen"),
+    word("appelez"),
+    word("bel"),
+    word("bellen"),
+    word("chiama"),
+    word("chiamare"),
+    word("erreichbar"),
+    word("handy"),
+    word("joignable"),
+    word("kom?rka"),
+    word("ligue"),
+    word("ll?mame"),
+    word("llamar"),
+    word("meine nummer"),
+    word("meu n?mero"),
+    word("mi n?mero"),
+    word("mijn nummer"),
+    word("mio numero"),
+    word("m?j numer"),
+    word("mobiel"),
+    word("mobil"),
+    word("mon num?ro"),
+    word("m?vil"),
+    word("my number"),
+    word("portable"),
+    word("rappel"),
+    word("rappeler"),
+    word("r?ckruf"),
+    word("rueckruf"),
+    word("telef?nica"),
+    word("t?l"),
+    word("tlf"),
+    word("zadzwo?"),
 ]);
 
 /// Keywords that identify a signed number as an amount.
@@ -350,7 +384,7 @@ impl Number {
         loop {
             let end = group_end(bytes, at);
             let len = end - at;
-            if number.digits + len > digits_max || number.is_complete_before(text, at, len) {
+            if number.digits + len > digits_max || number.is_complete_before(text, start, at, len) {
                 break;
             }
             groups += 1;
@@ -377,9 +411,11 @@ impl Number {
     }
 
     /// Whether the group of `len` digits at `at` counts something else: `+49 30 901820 12 pieces`.
-    fn is_complete_before(&self, text: &str, at: usize, len: usize) -> bool {
+    fn is_complete_before(&self, text: &str, start: usize, at: usize, len: usize) -> bool {
         const COUNT_DIGITS_MAX: usize = 3;
-        self.digits >= DIGITS_MIN
+        // A trunk zero is no digit of the subscriber.
+        let trunk = usize::from(text.as_bytes()[start] == b'0');
+        self.digits >= DIGITS_MIN + trunk
             && len <= COUNT_DIGITS_MAX
             && group_before(text, at).is_some_and(|(separator, before)| {
                 separator == Separator::Space && before >= SUBSCRIBER_GROUP_DIGITS_MIN

@@ -2,9 +2,14 @@
 //! prefix, and private keys.
 
 mod assignment;
+mod calls;
+mod codes;
 mod command;
 mod credentials;
+mod list;
+mod markup;
 mod name;
+mod protocol;
 mod spoken;
 mod value;
 mod vendor;
@@ -20,6 +25,7 @@ const NUMBER_DIGITS_MIN: usize = 3;
 /// A text needs one of these to contain a secret, unless its key names it.
 pub(super) const HINTS: Hints = Hints::NAMED
     .union(Hints::ASSIGNMENT)
+    .union(Hints::CODE)
     .union(Hints::AT)
     .union(Hints::BASIC)
     .union(Hints::VENDOR_PREFIX)
@@ -71,6 +77,9 @@ pub(super) fn find(hints: Hints, subject: Subject<'_>, mut hit: impl FnMut(Span)
     }
     if hints.intersects(Hints::ASSIGNMENT) {
         assignment::find(text, &mut hit);
+    }
+    if hints.intersects(Hints::CODE) && hints.intersects(Hints::FEW_DIGITS) {
+        codes::find(text, &mut hit);
     }
     if hints.intersects(Hints::COMMAND) {
         command::find(text, &mut hit);

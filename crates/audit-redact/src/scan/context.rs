@@ -20,7 +20,8 @@ pub(crate) struct Keywords {
 }
 
 impl Keywords {
-    /// Takes lower-case keywords of at least two characters that begin with a letter.
+    /// Takes lower-case keywords of at least two characters that begin with a letter. A question mark stands for any character outside
+    /// ASCII.
     pub(crate) const fn new(keywords: &'static [Keyword]) -> Keywords {
         let mut first_pairs = [0; 256];
         let mut second_pairs = [0; 256];
@@ -28,15 +29,16 @@ impl Keywords {
         let mut at = 0;
         while at < keywords.len() {
             let text = keywords[at].text.as_bytes();
-            first_pairs[text[0] as usize] |= second_bit(text[1]);
-            first_pairs[text[0].to_ascii_uppercase() as usize] |= second_bit(text[1]);
+            let (first, second) = (text[0], stored(text[1]));
+            first_pairs[first as usize] |= second_bit(second);
+            first_pairs[first.to_ascii_uppercase() as usize] |= second_bit(second);
             let thirds = if text.len() > 2 {
-                second_bit(text[2])
+                second_bit(stored(text[2]))
             } else {
                 u32::MAX
             };
-            second_pairs[text[1] as usize] |= thirds;
-            second_pairs[text[1].to_ascii_uppercase() as usize] |= thirds;
+            second_pairs[second as usize] |= thirds;
+            second_pairs[second.to_ascii_uppercase() as usize] |= thirds;
             if text.len() > chars_max {
                 chars_max = text.len();
             }
@@ -70,6 +72,11 @@ impl Keywords {
         }
         false
     }
+}
+
+/// The byte of a window that stands for a character of a keyword.
+const fn stored(byte: u8) -> u8 {
+    if byte == b'?' { OTHER } else { byte }
 }
 
 /// The same bit for a letter in both cases.
@@ -153,7 +160,10 @@ impl Window {
         let Some(found) = self.bytes.get(at..end) else {
             return false;
         };
-        found.eq_ignore_ascii_case(keyword.text.as_bytes())
+        found
+            .iter()
+            .zip(keyword.text.bytes())
+            .all(|(found, wanted)| found.eq_ignore_ascii_case(&stored(wanted)))
             && (keyword.open_left || self.begins_word(at))
             && (keyword.open_right || self.ends_word(end))
             && !self.names_something_else(end)

@@ -7,11 +7,11 @@
 mod forms;
 
 use crate::work;
-use forms::{COUNTER_BITS, FIRST, FORMS, NAMES, SECOND, THIRD};
+use forms::{FIRST, FORMS, NAMES, SECOND, THIRD};
 
 /// A set of byte sequences that a text contains. Each rule needs at least one of its hints in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hints(u16);
+pub(crate) struct Hints(u32);
 
 impl Hints {
     pub(crate) const NONE: Hints = Hints(0);
@@ -45,6 +45,10 @@ impl Hints {
     pub(crate) const COMMAND: Hints = Hints(1 << 14);
     /// The key before the text may be the name of a secret.
     pub(crate) const NAMED: Hints = Hints(1 << 15);
+    /// A word for a code.
+    pub(crate) const CODE: Hints = Hints(1 << 17);
+    /// More digits than the account of an ARN and another number have.
+    pub(crate) const MANY_DIGITS: Hints = Hints(1 << 16);
     /// Any text that is long enough.
     pub(crate) const ANY: Hints = Hints(1 << 13);
 
@@ -66,6 +70,8 @@ const TEXT_BYTES_MIN: usize = 6;
 
 const FEW_DIGITS_MIN: usize = 4;
 const DIGITS_MIN: usize = 7;
+/// Those of an AWS account and [`DIGITS_MIN`].
+const MANY_DIGITS_MIN: usize = 12 + DIGITS_MIN;
 const BASE64_RUN_CHARS: usize = 40;
 
 /// Bytes of a text that is short: no key and no token fits into it.
@@ -87,11 +93,13 @@ pub(crate) fn hints(text: &[u8]) -> Hints {
     if digits >= FEW_DIGITS_MIN {
         seen = seen.union(Hints::FEW_DIGITS);
     }
-    seen = if digits >= DIGITS_MIN {
-        seen.union(Hints::DIGITS)
+    if digits < DIGITS_MIN {
+        seen = seen.without(Hints::IBAN);
+    } else if digits < MANY_DIGITS_MIN {
+        seen = seen.union(Hints::DIGITS);
     } else {
-        seen.without(Hints::IBAN)
-    };
+        seen = seen.union(Hints::DIGITS).union(Hints::MANY_DIGITS);
+    }
     if text.len() >= BASE64_RUN_CHARS && has_base64_run(text) {
         seen = seen.union(Hints::BASE64_RUN);
     }
@@ -109,33 +117,38 @@ pub(crate) fn may_end_name(name: &[u8]) -> bool {
 /// The hints of the forms in a text, and the number of its digits.
 fn scan(text: &[u8]) -> (Hints, usize) {
     const BLOCK_BYTES: usize = 8;
-    /// The counter of digits has no room for more.
-    const PART_BYTES: usize = 1 << (COUNTER_BITS - 1);
     let mut lanes = Lanes::default();
-    let mut digits = 0;
-    for part in text.chunks(PART_BYTES) {
-        let (blocks, rest) = part.as_chunks::<BLOCK_BYTES>();
-        for block in blocks {
-            for byte in block {
-                lanes.push(*byte);
-            }
-        }
-        for byte in rest {
+    let (blocks, rest) = text.as_chunks::<BLOCK_BYTES>();
+    for block in blocks {
+        for byte in block {
             lanes.push(*byte);
         }
-        digits += lanes.take_digits();
     }
-    let mut forms = lanes.forms();
+    for byte in rest {
+        lanes.push(*byte);
+    }
+    let mut forms = lanes.three;
     let mut seen = Hints::NONE;
     while forms != 0 {
         seen = seen.union(FORMS[forms.trailing_zeros() as usize].hint);
         forms &= forms - 1;
     }
-    (seen, digits)
+    (seen, digits(text))
 }
 
-/// The forms of which the bytes so far are a part. The entries of the tables are sets of forms in their upper bits; a digit adds
-/// one to the lower [`COUNTER_BITS`].
+/// The number of digits in a text.
+fn digits(text: &[u8]) -> usize {
+    /// A sum of bytes has no room for more. The processor adds sixteen of them at once.
+    const PART_BYTES: usize = 128;
+    let count = |part: &[u8]| {
+        part.iter()
+            .map(|byte| u8::from(byte.is_ascii_digit()))
+            .sum::<u8>()
+    };
+    text.chunks(PART_BYTES).map(|part| usize::from(count(part))).sum()
+}
+
+/// The forms of which the bytes so far are a part.
 #[derive(Default)]
 struct Lanes {
     /// The forms whose first byte is the last one.
@@ -144,8 +157,6 @@ struct Lanes {
     two: u64,
     /// The forms that are complete.
     three: u64,
-    /// The sum of the entries of `FIRST`.
-    sum: u64,
 }
 
 impl Lanes {
@@ -155,16 +166,6 @@ impl Lanes {
         self.three |= self.two & THIRD[byte];
         self.two = self.one & SECOND[byte];
         self.one = FIRST[byte];
-        self.sum = self.sum.wrapping_add(self.one);
-    }
-
-    fn forms(&self) -> u64 {
-        self.three >> COUNTER_BITS
-    }
-
-    fn take_digits(&mut self) -> usize {
-        const COUNTER: u64 = (1 << COUNTER_BITS) - 1;
-        (std::mem::take(&mut self.sum) & COUNTER) as usize
     }
 }
 
@@ -275,6 +276,10 @@ mod tests {
             ("rk_live_", Hints::VENDOR_PREFIX),
             ("shpat_", Hints::VENDOR_PREFIX),
             ("hooks.slack.com", Hints::VENDOR_PREFIX),
+            ("dp.st.", Hints::VENDOR_PREFIX),
+            (".atlasv1.", Hints::VENDOR_PREFIX),
+            ("cod", Hints::CODE),
+            ("connect('", Hints::ASSIGNMENT),
             ("Basic", Hints::BASIC),
             (" = ", Hints::ASSIGNMENT),
             (" is ", Hints::ASSIGNMENT),

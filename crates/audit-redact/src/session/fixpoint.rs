@@ -41,26 +41,33 @@ impl Session<'_> {
     }
 
     /// Redacts a text until a pass changes nothing. `None` if no pass changed it.
+    #[inline]
     pub(super) fn redact_to_fixpoint(&mut self, key: &str, text: &str) -> Option<String> {
+        if !self.scan(key, text) {
+            return None;
+        }
+        self.redact_hits(key, text)
+    }
+
+    /// Does the same for a text whose hits were collected.
+    #[cold]
+    #[inline(never)]
+    fn redact_hits(&mut self, key: &str, text: &str) -> Option<String> {
         let mut current: Option<String> = None;
         for _ in 0..PASSES_MAX {
             let before = current.as_deref().unwrap_or(text);
-            if !self.scan(key, before) {
-                return current;
-            }
             let after = rewrite(before, &mut self.hits, self.engine.hash_key());
             if after == before {
                 return current;
             }
             self.mark_hits();
+            let is_clean = !self.scan(key, &after);
             current = Some(after);
+            if is_clean {
+                return current;
+            }
         }
-        let still_hit = self.scan(key, current.as_deref().unwrap_or(text));
-        if still_hit {
-            Some(REDACTED.to_owned())
-        } else {
-            current
-        }
+        Some(REDACTED.to_owned())
     }
 
     /// Whether any rule hits the text. Marks the rules that do.
@@ -73,7 +80,7 @@ impl Session<'_> {
     }
 
     /// Collects the hits on a text, except those on output of an earlier redaction.
-    #[inline]
+    #[inline(always)]
     fn scan(&mut self, key: &str, text: &str) -> bool {
         self.hits.clear();
         self.engine.scan(
@@ -92,7 +99,7 @@ impl Session<'_> {
     }
 
     /// The behaviour of the field rules that cover the value at `location`, which [`Self::mark_field_rules`] then marks.
-    #[inline]
+    #[inline(always)]
     pub(super) fn field_behavior(&mut self, location: &Location<'_>) -> Option<Behavior> {
         self.engine.look_up(location, &mut self.lookup, &mut self.fuel)
     }

@@ -27,6 +27,11 @@ pub(crate) fn reported_samples() -> Vec<Sample> {
     include_str!("../reported.jsonl").lines().map(sample).collect()
 }
 
+/// Labelled strings that were written by somebody who did not know the rules.
+pub(crate) fn field_samples() -> Vec<Sample> {
+    include_str!("../field.jsonl").lines().map(sample).collect()
+}
+
 fn sample(line: &str) -> Sample {
     let value: Value = serde_json::from_str(line).unwrap();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -3,8 +3,8 @@
 use audit_redact::{Builtin, Engine};
 
 use crate::corpus::{
-    Sample, clean_texts, engine_of, events, independent_samples, redacted, redacted_ranges, reported_samples,
-    samples, strings,
+    Sample, clean_texts, engine_of, events, field_samples, independent_samples, redacted, redacted_ranges,
+    reported_samples, samples, strings,
 };
 
 const PRECISION_MIN: f64 = 0.98;
@@ -102,6 +102,11 @@ fn they_reach_it_on_the_logs_of_other_products() {
 #[test]
 fn they_reach_it_on_the_bug_reports_of_other_products() {
     assert_minimum(&reported_samples());
+}
+
+#[test]
+fn they_reach_it_on_a_set_by_somebody_who_did_not_know_the_rules() {
+    assert_minimum(&field_samples());
 }
 
 #[allow(clippy::print_stdout)]

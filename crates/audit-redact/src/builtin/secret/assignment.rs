@@ -1,8 +1,8 @@
 //! Names and values in a text: `password=…`, `"api_key": "…"`, `<password>…`, `?code=…`.
 
 use super::name::{Name, may_end_parameter, may_end_secret};
-use super::spoken;
-use super::value::{Place, has_digit, secret_in, stands_out};
+use super::value::{Place, has_digit, secret_in};
+use super::{calls, list, markup, protocol, spoken};
 use crate::scan::Span;
 use crate::scan::edge::percent_escape_at;
 use crate::work;
@@ -40,11 +40,21 @@ pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
         if matches!(bytes[separator], b' ' | b'\t') && !spoken::may_be_at(bytes, separator) {
             continue;
         }
+        if let Some(secret) = further_form(text, separator) {
+            hit(secret);
+            at = secret.end;
+            continue;
+        }
         if let Some(secret) = spoken::code_before(text, separator) {
             hit(secret);
         }
         let Some((name, value_start, place)) = assignment_at(text, separator) else {
             continue;
+        };
+        let value_start = if name == Name::Code {
+            list::first_line(text, value_start)
+        } else {
+            value_start
         };
         let (mut span, place, mut rest) = value_at(text, value_start, place);
         if name == Name::Authorization {
@@ -58,15 +68,40 @@ pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
             } else {
                 hit(secret);
             }
-            at = if ends_plural(&bytes[..separator]) {
-                find_further(text, name, place, rest, hit)
-            } else {
-                rest
-            };
+            at = list::find_further(
+                text,
+                name,
+                separator,
+                Value {
+                    span: secret,
+                    place,
+                    rest,
+                },
+                hit,
+            );
+        } else if let Some(next) = list::changed_value(text, name, rest) {
+            hit(next.span);
+            at = next.rest;
         } else if span.len() >= SKIPPED_BYTES_MIN {
             at = rest;
         }
         at = at.max(separator + 1);
+    }
+}
+
+/// A value, the place where it was found, and the offset behind it.
+pub(super) struct Value {
+    pub(super) span: Span,
+    pub(super) place: Place,
+    pub(super) rest: usize,
+}
+
+/// A secret that is no value of a name: an argument of a call or of a command of a protocol.
+fn further_form(text: &str, separator: usize) -> Option<Span> {
+    match text.as_bytes()[separator] {
+        b'(' => calls::at(text, separator),
+        b' ' => protocol::at(text, separator),
+        _ => None,
     }
 }
 
@@ -112,37 +147,6 @@ fn cookies_end(text: &str, from: usize) -> usize {
     end
 }
 
-/// Whether the name before a separator is a plural, as `tokens` is and `pass` is not.
-fn ends_plural(before: &[u8]) -> bool {
-    const GAP_BYTES_MAX: usize = 4;
-    let name = before
-        .iter()
-        .rev()
-        .take(GAP_BYTES_MAX)
-        .position(u8::is_ascii_alphabetic)
-        .map_or(before, |gap| &before[..before.len() - gap]);
-    matches!(name, [.., before, b's' | b'S'] if !before.eq_ignore_ascii_case(&b's'))
-}
-
-/// Finds the secrets behind a comma and the first one: `passwords: one, two`. Returns the offset behind them.
-fn find_further(text: &str, name: Name, place: Place, from: usize, hit: &mut impl FnMut(Span)) -> usize {
-    let mut at = from;
-    while text.as_bytes().get(at) == Some(&b',') {
-        let (span, place, rest) = value_at(text, at + 1, place);
-        // A word, or the name of the next value, is no secret.
-        let next = &text[span.start..span.end];
-        if next.contains(['=', ':']) || !stands_out(next) {
-            break;
-        }
-        let Some(secret) = secret_in(name, text, span, place) else {
-            break;
-        };
-        hit(secret);
-        at = rest;
-    }
-    at
-}
-
 /// The name before a separator, the start of the value behind it, and the place of the value.
 fn assignment_at(text: &str, separator: usize) -> Option<(Name, usize, Place)> {
     let bytes = text.as_bytes();
@@ -173,10 +177,13 @@ fn assignment_at(text: &str, separator: usize) -> Option<(Name, usize, Place)> {
         b'(' if matches!(bytes.get(separator + 1), Some(b'"' | b'\'')) => {
             (separator, separator + 1, Place::Assigned)
         }
-        b'>' => return element_at(text, separator),
+        b'>' => return markup::element_at(text, separator),
         _ => return None,
     };
     let end = name_end(bytes, end);
+    if place == Place::Prose && bytes.get(start) == Some(&b' ') && !may_end_secret(last_letters(bytes, end)) {
+        return spoken::phrase_before(text, end).map(|(kind, place)| (kind, start, place));
+    }
     if !(may_end_secret(last_letters(bytes, end))
         || place == Place::Assigned && may_end_parameter(&bytes[..end]))
     {
@@ -184,7 +191,7 @@ fn assignment_at(text: &str, separator: usize) -> Option<(Name, usize, Place)> {
     }
     let name = name_ending_at(text, end);
     // `arn:aws:secretsmanager:eu-west-1:123456789012:secret:name` is a path.
-    if bytes[separator] == b':' && text[..name.start].ends_with(':') {
+    if bytes[separator] == b':' && text[..name.start].ends_with(':') && bytes[name.start] != b' ' {
         return None;
     }
     let named = &text[name.start..name.end];
@@ -193,7 +200,7 @@ fn assignment_at(text: &str, separator: usize) -> Option<(Name, usize, Place)> {
     }
     let word = name.start + named.rfind(' ').map_or(0, |space| space + 1);
     let kind = if place != Place::Assigned {
-        Name::of(named)
+        Name::in_text(named)
     } else if is_parameter(bytes, word, start) {
         // Behind the digits of `%3F` or `%26`.
         Name::of_parameter(named.trim_start_matches(|ch: char| ch.is_ascii_digit() || ch == 'F'))
@@ -237,16 +244,6 @@ fn is_parameter(bytes: &[u8], name: usize, value: usize) -> bool {
     len.is_some_and(|len| bytes[value + len] == b'&')
 }
 
-/// `<password>value</password>`
-fn element_at(text: &str, end: usize) -> Option<(Name, usize, Place)> {
-    let name = name_before(text, end)?;
-    let before = text[..name.start].trim_end_matches(|ch: char| ch.is_ascii_alphanumeric() || ch == ':');
-    if !before.ends_with('<') {
-        return None;
-    }
-    Some((Name::of(&text[name.start..name.end])?, end + 1, Place::Assigned))
-}
-
 /// What `may_end_secret` reads of a name that ends at `end`.
 pub(super) fn last_letters(bytes: &[u8], end: usize) -> &[u8] {
     const LETTERS: usize = 6;
@@ -267,6 +264,12 @@ fn name_end(bytes: &[u8], end: usize) -> usize {
         if end > 0 && bytes[end - 1] == b' ' {
             end -= 1;
         }
+    }
+    // `user[password]=x` and `['password'] = 'x'`
+    if end >= 3 && percent_escape_at(bytes, end - 3) == Some(b']') {
+        end -= 3;
+    } else if end > 0 && bytes[end - 1] == b']' {
+        end -= 1;
     }
     if end >= 3 && matches!(percent_escape_at(bytes, end - 3), Some(b'"' | b'\'')) {
         end -= 3;
@@ -298,14 +301,45 @@ fn name_ending_at(text: &str, end: usize) -> Span {
     Span::new(start, end)
 }
 
+/// The length of what may stand before a quotation mark: the prefix of a literal (`N'…'`, `b'…'`) or the bracket of a list.
+fn opening_len(bytes: &[u8]) -> usize {
+    usize::from(matches!(
+        bytes,
+        [
+            b'N' | b'n' | b'E' | b'b' | b'B' | b'r' | b'u' | b'U' | b'@' | b'[',
+            b'\'' | b'"',
+            ..
+        ]
+    ))
+}
+
+/// A value in brackets, as in `password = [value]`, and the offset behind it.
+fn bracketed_at(text: &str, start: usize) -> Option<(Span, usize)> {
+    const VALUE_BYTES_MAX: usize = 64;
+    let inner = text[start..].strip_prefix('[')?;
+    let bytes = inner.as_bytes();
+    let len = bytes
+        .iter()
+        .take(VALUE_BYTES_MAX)
+        .position(|byte| *byte == b']')?;
+    let is_value = bytes[..len]
+        .iter()
+        .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'[' | b','));
+    is_value.then(|| (Span::new(start + 1, start + 1 + len), start + 1 + len))
+}
+
 /// The value that begins behind a separator, its place, and the offset behind it.
-fn value_at(text: &str, from: usize, place: Place) -> (Span, Place, usize) {
+pub(super) fn value_at(text: &str, from: usize, place: Place) -> (Span, Place, usize) {
     let bytes = text.as_bytes();
     let mut start = from;
     for _ in 0..GAP_BYTES_MAX {
         start += usize::from(matches!(bytes.get(start), Some(b' ' | b'\t')));
     }
     let joined = start == from;
+    if let Some((span, rest)) = bracketed_at(text, start) {
+        return (span, Place::Spoken, rest);
+    }
+    start += opening_len(&bytes[start..]);
     let escapes = bytes[start..]
         .iter()
         .take(ESCAPES_MAX)

@@ -173,6 +173,23 @@ fn quoted_or_word(text: &str, start: usize) -> Span {
     )
 }
 
+/// Whether the program whose name ends at `from` prints the password of another, as in `--password-command 'echo …'`.
+fn is_command_of_option(text: &str, from: usize) -> bool {
+    const OPTIONS: &[&str] = &[
+        "password-command",
+        "password_command",
+        "passphrase-command",
+        "passcommand",
+        "passcmd",
+    ];
+    let before = text[..from].trim_end_matches(|ch: char| ch.is_ascii_alphabetic() || ch == '/');
+    let before = before.trim_end_matches(['"', '\'', '=', ' ', '\\']).as_bytes();
+    OPTIONS.iter().any(|option| {
+        let at = before.len().checked_sub(option.len());
+        at.is_some_and(|at| before[at..].eq_ignore_ascii_case(option.as_bytes()))
+    })
+}
+
 fn part_of(text: &str, value: Span, part: Part) -> Option<Span> {
     let word = &text[value.start..value.end];
     let behind = |mark: char| {
@@ -248,6 +265,15 @@ fn argument(text: &str, from: usize, form: Arguments) -> Option<Span> {
                 .filter(|span| !word(span).starts_with('\\') && !word(span).ends_with([':', '*']))
                 .filter(|span| span.start > 0 && !text[..span.start].ends_with('\\'))
         }
+        Arguments::After { option } => {
+            let mut rest = words().skip_while(|span| {
+                !word(span)
+                    .get(..option.len())
+                    .is_some_and(|start| start.eq_ignore_ascii_case(option))
+            });
+            rest.next()?;
+            rest.next().filter(|span| !word(span).ends_with('*'))
+        }
         Arguments::First => words()
             .next()
             .map(|_| quoted_or_word(text, next_word(text, from).0)),
@@ -256,8 +282,10 @@ fn argument(text: &str, from: usize, form: Arguments) -> Option<Span> {
             while !text.is_char_boundary(end) {
                 end -= 1;
             }
-            let (_, behind) = text[from..end].split_once('|')?;
-            let reads_password = STDIN_OPTIONS.iter().any(|option| behind.contains(option));
+            let is_read =
+                |(_, behind): (&str, &str)| STDIN_OPTIONS.iter().any(|option| behind.contains(option));
+            let reads_password =
+                text[from..end].split_once('|').is_some_and(is_read) || is_command_of_option(text, from);
             reads_password.then(|| quoted_or_word(text, next_word(text, from).0))
         }
         // `sqlplus user/password@database`

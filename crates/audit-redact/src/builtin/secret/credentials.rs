@@ -19,8 +19,7 @@ pub(super) fn find_in_urls(text: &str, hit: &mut impl FnMut(Span)) {
         let start = at + mark.len();
         let bytes = &text.as_bytes()[start..];
         let ends = |byte: &u8| {
-            byte.is_ascii_whitespace()
-                || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'`')
+            byte.is_ascii_whitespace() || matches!(byte, b'/' | b'"' | b'\'' | b'<' | b'>' | b'`')
         };
         let len = bytes
             .iter()
@@ -30,9 +29,20 @@ pub(super) fn find_in_urls(text: &str, hit: &mut impl FnMut(Span)) {
         let Some(at_sign) = bytes[..len].iter().rposition(|byte| *byte == b'@') else {
             continue;
         };
-        let Some(colon) = bytes[..at_sign].iter().position(|byte| *byte == b':') else {
+        let mark = bytes[..at_sign]
+            .iter()
+            .position(|byte| matches!(byte, b':' | b'?' | b'#'));
+        let Some(colon) = mark.filter(|at| bytes[*at] == b':') else {
             continue;
         };
+        // `host:8080?x@y` has a port and no password.
+        let digits = bytes[colon + 1..at_sign]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        if matches!(bytes[colon + 1 + digits], b'?' | b'#') {
+            continue;
+        }
         let password = Span::new(start + colon + 1, start + at_sign);
         if let Some(secret) =
             secret_in(Name::Password, text, password, Place::Value).or_else(|| short(text, password))
@@ -40,7 +50,30 @@ pub(super) fn find_in_urls(text: &str, hit: &mut impl FnMut(Span)) {
             hit(secret);
         }
     }
+    find_in_oracle_urls(text, hit);
     work::bytes_read(text.len());
+}
+
+/// Finds the passwords of `jdbc:oracle:thin:user/password@host`.
+fn find_in_oracle_urls(text: &str, hit: &mut impl FnMut(Span)) {
+    for (at, mark) in text.match_indices(":oracle:") {
+        let start = at + mark.len();
+        let rest = &text.as_bytes()[start..];
+        let rest = &rest[..rest.len().min(USER_INFO_BYTES_MAX)];
+        let len = rest
+            .iter()
+            .position(|byte| byte.is_ascii_whitespace() || *byte == b'"')
+            .unwrap_or(rest.len());
+        let Some(at_sign) = rest[..len].iter().position(|byte| *byte == b'@') else {
+            continue;
+        };
+        if let Some(slash) = rest[..at_sign].iter().position(|byte| *byte == b'/') {
+            let password = Span::new(start + slash + 1, start + at_sign);
+            if let Some(secret) = secret_in(Name::Password, text, password, Place::Value) {
+                hit(secret);
+            }
+        }
+    }
 }
 
 /// Shorter passwords than elsewhere: nothing else stands between the user and the host.
@@ -59,6 +92,11 @@ const DECODER: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true),
 );
+
+/// The bytes that a text in base64 encodes.
+pub(super) fn decoded(text: &str) -> Vec<u8> {
+    DECODER.decode(text).unwrap_or_default()
+}
 
 /// Finds what follows `Basic` and decodes to a user and a password.
 pub(super) fn find_basic(text: &str, hit: &mut impl FnMut(Span)) {
@@ -85,7 +123,7 @@ pub(super) fn find_basic(text: &str, hit: &mut impl FnMut(Span)) {
             .take(ENCODED_BYTES_MAX)
             .take_while(belongs)
             .count();
-        let decoded = DECODER.decode(&bytes[start..start + len]).unwrap_or_default();
+        let decoded = decoded(&text[start..start + len]);
         let is_pair = decoded.contains(&b':') && decoded.iter().all(|byte| *byte >= b' ');
         if len >= ENCODED_BYTES_MIN && is_pair {
             hit(Span::new(start, start + len));

@@ -5,8 +5,9 @@ mod words;
 use crate::scan::name::words_from_end;
 use crate::scan::prefilter::may_end_name;
 use words::{
-    CHANGES, CODE_QUALIFIERS, FLAGS, FOREIGN_PASSWORDS, JOINED_KEYS, KEY_QUALIFIERS, MODIFIERS, PARAMETERS,
-    PASS_QUALIFIERS, PASSWORDS, PHRASE_QUALIFIERS, PIN_OTHERS, SESSION_IDS, TOKEN_OTHERS,
+    CHANGES, CODE_QUALIFIERS, FLAGS, FOREIGN_PASSWORDS, JOINED_KEYS, JOINED_PASSWORDS, KEY_QUALIFIERS,
+    MODIFIERS, PARAMETERS, PASS_QUALIFIERS, PASSWORDS, PHRASE_QUALIFIERS, PIN_OTHERS, SESSION_IDS,
+    TOKEN_OTHERS,
 };
 
 /// What a name says about its value.
@@ -57,7 +58,7 @@ pub(super) fn may_end_secret(name: &[u8]) -> bool {
         // password, passwort, kennwort, passwd, pwd, pass, passphrase
         b"ord" | b"ort" | b"swd" | b"pwd" | b"ass" | b"ase" | b"rds" | b"psw" | b"mdp" | b"wds" | b"nic"
         // contrasena, senha, haslo, heslo, parola, motdepasse, şifre
-        | b"fre" | b"ena" | b"nha" | b"slo" | b"ola" | b"sse"
+        | b"fre" | b"ave" | b"ena" | b"nha" | b"slo" | b"ola" | b"sse"
         // secret, token, key, credential, cookie, and their plurals
         | b"ret" | b"ken" | b"key" | b"ial" | b"kie" | b"ets" | b"ens" | b"eys" | b"als" | b"eds" | b"srf"
         // pin, otp, cvv, cvc, csc
@@ -138,7 +139,7 @@ impl Name {
             bytes
                 if words_from_end(bytes)
                     .next()
-                    .is_some_and(|noun| is_one_of(noun, &["pass"])) =>
+                    .is_some_and(|noun| is_one_of(noun, &["pass", "clave"])) =>
             {
                 Some(Name::Pass)
             }
@@ -165,8 +166,7 @@ impl Name {
     fn of_noun(noun: &[u8], qualifier: &[u8]) -> Option<Name> {
         let noun = singular(noun);
         let is = |words: &[&str]| is_one_of(noun, words);
-        if is(PASSWORDS) || ends_with(noun, "password") || ends_with(noun, "passwd") || ends_with(noun, "pw")
-        {
+        if is(PASSWORDS) || JOINED_PASSWORDS.iter().any(|known| ends_with(noun, known)) {
             return Some(if is_one_of(qualifier, CHANGES) {
                 Name::PasswordChange
             } else {

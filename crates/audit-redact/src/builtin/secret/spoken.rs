@@ -8,7 +8,48 @@ use crate::scan::Span;
 use crate::work;
 
 /// Words between a name and a value in prose.
-const VERBS: &[&str] = &[" is ", " ist ", " es "];
+const VERBS: &[&str] = &[
+    " is ", " ist ", " es ", " to ", " est ", " lautet ", " jest ", " è ", " é ",
+];
+/// Words between a name and whose it is.
+const OWNERS: &[&str] = &[
+    " for ", " of ", " für ", " von ", " pour ", " para ", " per ", " dla ",
+];
+/// What was done with a password before its value is given.
+const DONE: &[&str] = &[
+    " is",
+    " was",
+    " set",
+    " generated",
+    " created",
+    " has been",
+    " reset",
+];
+/// Words behind a name in Romance and Slavic languages that make a password one for now.
+const ADJECTIVES: &[&str] = &[
+    "provisoire",
+    "temporaire",
+    "initial",
+    "actuel",
+    "temporal",
+    "provisional",
+    "inicial",
+    "actual",
+    "nueva",
+    "provisoria",
+    "provisória",
+    "temporaria",
+    "temporária",
+    "nova",
+    "provvisoria",
+    "temporanea",
+    "iniziale",
+    "nuova",
+    "tymczasowe",
+    "jednorazowe",
+    "nowe",
+    "tijdelijk",
+];
 
 /// What stands before a quoted password in SQL.
 const SQL_CLAUSES: &[&str] = &["password", "identified by"];
@@ -19,7 +60,10 @@ const SQL_PLUGIN_BYTES_MAX: usize = 48;
 /// Whether a name, a verb or a clause may be at a space. Nearly all other spaces end here.
 #[inline]
 pub(super) fn may_be_at(bytes: &[u8], space: usize) -> bool {
-    matches!(&bytes[space + 1..], [b'i' | b'e' | b'a', b's', ..] | [b'\'', ..])
+    matches!(
+        &bytes[space + 1..],
+        [b'i' | b'e' | b'a', b's', ..] | [b'\'', ..] | [b't', b'o', b' ', ..] | [b'l', b'a', b'u', b't', ..]
+    ) || is_command(&bytes[..space])
         || bytes[..space].ends_with(b" ")
         || may_end_secret(last_letters(bytes, space))
 }
@@ -46,9 +90,13 @@ pub(super) fn at(text: &str, space: usize) -> Option<(Name, usize, Place)> {
     }
     let verb = VERBS.iter().find(|verb| text[space..].starts_with(**verb));
     if let Some(verb) = verb
-        && let Some(kind) = name_for(text, space)
+        && let Some((kind, place)) = phrase_before(text, space)
     {
-        return Some((kind, space + verb.len(), Place::Prose));
+        return Some((
+            kind,
+            space + verb.len(),
+            if *verb == " to " { Place::Spoken } else { place },
+        ));
     }
     if !may_end_secret(last_letters(bytes, space)) && !bytes[..space].ends_with(b" ") {
         return None;
@@ -79,7 +127,12 @@ pub(super) fn at(text: &str, space: usize) -> Option<(Name, usize, Place)> {
             kind,
             Name::Password | Name::PasswordChange | Name::Code | Name::Token
         );
-        return is_spoken.then_some((kind, space + verb.len(), Place::Prose));
+        let place = if *verb == " to " {
+            Place::Spoken
+        } else {
+            Place::Prose
+        };
+        return is_spoken.then_some((kind, space + verb.len(), place));
     }
     // A digit is the type of a password that Cisco encrypted. Behind `MySecret1` is the next name.
     let is_type = word.len() == 1 && kind == Name::Password;
@@ -100,18 +153,59 @@ pub(super) fn at(text: &str, space: usize) -> Option<(Name, usize, Place)> {
     }
 }
 
-/// The name before ` for …`, as in `the password for kim is …`. `end` is the end of the phrase.
-fn name_for(text: &str, end: usize) -> Option<Name> {
-    const PHRASE_BYTES_MAX: usize = 40;
-    const FOR: &[u8] = b" for ";
-    let bytes = text.as_bytes();
-    let from = end.saturating_sub(PHRASE_BYTES_MAX);
-    let at = from
-        + bytes[from..end]
-            .windows(FOR.len())
-            .rposition(|part| part == FOR)?;
-    let name = name_before(text, at)?;
-    Name::of(&text[name.start..name.end]).filter(|kind| matches!(kind, Name::Password | Name::Code))
+/// Whether a command of a protocol ends here. Nearly all words end here.
+fn is_command(before: &[u8]) -> bool {
+    matches!(
+        before,
+        [.., b'O', b'G', b'I', b'N']
+            | [.., b'P', b'A', b'S', b'S']
+            | [.., b'L', b'A', b'I', b'N']
+            | [.., b'A', b'U', b'T', b'H']
+    )
+}
+
+/// The name in a phrase that ends at `end`, if it is not its last word: `the password for kim`, `password of service account etl`,
+/// `temporary password is generated for root@localhost`, `mot de passe provisoire`.
+pub(super) fn phrase_before(text: &str, end: usize) -> Option<(Name, Place)> {
+    const PHRASE_BYTES_MAX: usize = 48;
+    let trimmed = text[..end].trim_end_matches(' ');
+    let last = trimmed.len() - trimmed.rfind(' ').map_or(0, |space| trimmed.len() - space - 1);
+    let may_be_adjective = trimmed.ends_with(['e', 'l', 'a', 'k']);
+    if may_be_adjective
+        && ADJECTIVES
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(&trimmed[last..]))
+    {
+        let name = name_before(text, last)?;
+        return password_or_code(&text[name.start..name.end]).map(|kind| (kind, Place::Prose));
+    }
+    let mut from = end.saturating_sub(PHRASE_BYTES_MAX);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let phrase = &text[from..end];
+    let spaces = phrase.bytes().enumerate().filter(|(_, byte)| *byte == b' ');
+    spaces.into_iter().find_map(|(at, _)| {
+        let owner = OWNERS.iter().find(|owner| phrase[at..].starts_with(**owner))?;
+        let mut before = &text[..from + at];
+        while let Some(shorter) = DONE.iter().find_map(|done| before.strip_suffix(done)) {
+            before = shorter;
+        }
+        let name = name_before(text, before.len())?;
+        let kind = password_or_code(&text[name.start..name.end])?;
+        Some((
+            kind,
+            if *owner == " for " {
+                Place::Prose
+            } else {
+                Place::Spoken
+            },
+        ))
+    })
+}
+
+fn password_or_code(name: &str) -> Option<Name> {
+    Name::of(name).filter(|kind| matches!(kind, Name::Password | Name::Code))
 }
 
 /// The name of an option: `--password`, `-storepass`, `--pass`.

@@ -1,9 +1,12 @@
 //! The values of secrets, and what stands in their place: placeholders, references, names and messages.
 
+mod words;
+
 use super::name::Name;
 use super::spoken;
 use crate::scan::Span;
 use crate::work;
+use words::{MESSAGE_WORDS, OBJECTS, PLACEHOLDERS, REFERENCES, USERS};
 
 /// Where a value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,140 +31,6 @@ const PARAMETER_CHARS_MIN: usize = 16;
 const LETTERS_MIN: usize = 24;
 /// Longest value that is checked for being a name or a message. Longer ones are secrets.
 const CHECKED_BYTES_MAX: usize = 256;
-
-/// Words in place of a secret: its state, or a marker of other redaction.
-const PLACEHOLDERS: &[&str] = &[
-    "null",
-    "nil",
-    "none",
-    "undefined",
-    "true",
-    "false",
-    "yes",
-    "no",
-    "required",
-    "optional",
-    "redacted",
-    "masked",
-    "removed",
-    "filtered",
-    "hidden",
-    "changed",
-    "unchanged",
-    "updated",
-    "created",
-    "deleted",
-    "set",
-    "unset",
-    "not set",
-    "expired",
-    "active",
-    "inactive",
-    "weak",
-    "medium",
-    "strong",
-    "enabled",
-    "disabled",
-    "invalid",
-    "valid",
-    "incorrect",
-    "wrong",
-    "n/a",
-    "empty",
-    "blank",
-    "unknown",
-    "missing",
-    "sms",
-    "totp",
-    "email",
-    "reset",
-    "rotated",
-    "revoked",
-    "failed",
-    "success",
-    "pending",
-    "never",
-    "default",
-    "present",
-    "absent",
-    "sensitive",
-    "secret",
-    "hidden_due_to_security_reasons",
-    "sensitive data",
-    "(sensitive)",
-    "(sensitive value)",
-    "string",
-    "number",
-    "mismatch",
-    "rejected",
-    "accepted",
-    "locked",
-    "bcrypt",
-    "scrypt",
-    "argon2id",
-];
-/// Beginnings of references to a secret that is kept elsewhere, and of encrypted values.
-const REFERENCES: &[&str] = &[
-    "${",
-    "$(",
-    "<",
-    "%(",
-    "arn:",
-    "process.env",
-    "os.environ",
-    "env.",
-    "env:",
-    "vault:",
-    "secret://",
-    "ref+",
-    "projects/",
-    "@microsoft.keyvault",
-    "enc[",
-    "!ref",
-    "!vault",
-    "kms:",
-    "op://",
-    "ssm:",
-    "[",
-    "(",
-    "{",
-    "file://",
-    "fileb://",
-    "alias/",
-    "%5b",
-    "%3c",
-];
-/// Words of messages about a secret: `is too short`, `must be changed`.
-const MESSAGE_WORDS: &[&str] = &[
-    "is",
-    "must",
-    "be",
-    "the",
-    "to",
-    "at",
-    "too",
-    "not",
-    "was",
-    "has",
-    "cannot",
-    "can't",
-    "contain",
-    "does",
-    "required",
-    "invalid",
-    "please",
-    "characters",
-    "been",
-    "for",
-    "from",
-    "your",
-    "with",
-    "expired",
-    "changed",
-    "of",
-    "by",
-    "should",
-];
 
 /// The secret in the value of a name, if the value is one.
 pub(super) fn secret_in(name: Name, text: &str, span: Span, place: Place) -> Option<Span> {
@@ -188,7 +57,8 @@ pub(super) fn secret_in(name: Name, text: &str, span: Span, place: Place) -> Opt
             return (is_secret && !has_space(credentials)).then(|| Span::new(span.start + start, span.end));
         }
         Name::Cookie => value.len() >= TOKEN_CHARS_MIN && value.contains('='),
-        Name::Pass => place == Place::Assigned && spoken::is_secret(Name::Password, value),
+        Name::Pass if place == Place::Assigned => spoken::is_secret(Name::Password, value),
+        Name::Pass => is_password_of_user(value) && is_behind_user(text, span.start),
         // `S-1-5-…` is a security identifier of Windows.
         Name::Session => {
             place == Place::Assigned
@@ -234,6 +104,7 @@ fn is_substitute(value: &str) -> bool {
     });
     same || variable
         || is_call(head)
+        || is_member(head)
         || head.starts_with('*')
         || head.contains("***")
         || head.contains("[REDACTED]")
@@ -257,6 +128,44 @@ fn is_call(value: &str) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b':'))
     })
+}
+
+/// Whether the value is a member of an object, such as `var.db_password` and `form.password`.
+fn is_member(value: &str) -> bool {
+    let is_identifier = |part: &str| {
+        part.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_')
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let Some((first, rest)) = value.split_once('.') else {
+        return false;
+    };
+    let last = rest.rsplit('.').next().unwrap_or_default();
+    is_identifier(first)
+        && rest.split('.').all(is_identifier)
+        && (OBJECTS.contains(&first) || Name::of(last).is_some())
+}
+
+/// Whether a user is named shortly before the name of a value, which begins at `start`.
+fn is_behind_user(text: &str, start: usize) -> bool {
+    const REACH_BYTES: usize = 64;
+    let before = &text.as_bytes()[start.saturating_sub(REACH_BYTES)..start];
+    USERS.iter().any(|word| {
+        before
+            .windows(word.len())
+            .any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    })
+}
+
+/// Whether a value in a note about a user is a password: letters and digits, and no path, count or assignment.
+fn is_password_of_user(value: &str) -> bool {
+    const CHARS_MIN: usize = 6;
+    value.len() >= CHARS_MIN
+        && has_digit(value)
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && !value.contains(['/', ':', '=', '('])
+        && !has_space(value)
 }
 
 fn is_password(value: &str, place: Place) -> bool {
@@ -284,10 +193,18 @@ fn is_code(value: &str) -> bool {
         .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b' '));
     if value.len() <= CODE_CHARS_MAX && code {
         let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-        return DIGITS.contains(&digits)
-            && (!letters || value.len() >= SECRET_CHARS_MIN && !has_space(value));
+        return (DIGITS.contains(&digits)
+            && (!letters || value.len() >= SECRET_CHARS_MIN && !has_space(value)))
+            || is_evenly_grouped(value);
     }
     looks_random(value)
+}
+
+/// A code in two or three groups of the same length, such as `uf9l-sql7`.
+pub(super) fn is_evenly_grouped(value: &str) -> bool {
+    const CHARS: std::ops::RangeInclusive<usize> = 4..=6;
+    let first = value.find('-').unwrap_or_default();
+    CHARS.contains(&first) && has_digit(value) && value.split('-').all(|group| group.len() == first)
 }
 
 /// A value of some length with digits or mixed letters that is no name, link, date or number.

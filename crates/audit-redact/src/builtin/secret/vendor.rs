@@ -14,6 +14,8 @@ struct Form {
     chars_min: usize,
     /// The punctuation among them.
     punctuation: &'static [u8],
+    /// How many letters or digits of the key are before the prefix.
+    before: (usize, usize),
 }
 
 const fn form(prefix: &'static str, chars_min: usize, punctuation: &'static [u8]) -> Form {
@@ -21,6 +23,20 @@ const fn form(prefix: &'static str, chars_min: usize, punctuation: &'static [u8]
         prefix,
         chars_min,
         punctuation,
+        before: (0, 0),
+    }
+}
+
+/// A key whose known characters are not its first ones.
+const fn infix(
+    before: (usize, usize),
+    prefix: &'static str,
+    chars_min: usize,
+    punctuation: &'static [u8],
+) -> Form {
+    Form {
+        before,
+        ..form(prefix, chars_min, punctuation)
     }
 }
 
@@ -112,6 +128,50 @@ const FORMS: &[Form] = &[
     form("LS0tLS1CRUdJTiBPUEVOU1NI", 16, b"+/="),
     form("LS0tLS1CRUdJTiBFTkNSWVBU", 16, b"+/="),
     form("webhook.office.com/webhookb2/", 60, b"/-@"),
+    form("rubygems_", 48, b""),
+    form("figd_", 40, b"-_"),
+    form("dp.pt.", 40, b""),
+    form("dp.st.", 40, b"._-"),
+    form("dp.sa.", 40, b""),
+    form("lin_api_", 40, b""),
+    form("ntn_", 40, b""),
+    form("pnu_", 36, b""),
+    form("pul-", 40, b""),
+    form("rdme_", 64, b""),
+    form("sgp_", 40, b"_"),
+    form("squ_", 40, b""),
+    form("sqp_", 40, b""),
+    form("sqa_", 40, b""),
+    form("tfp_", 40, b"-_"),
+    form("shippo_", 40, b"_"),
+    form("sntryu_", 64, b""),
+    form("glffct-", 20, b"-_"),
+    form("glft-", 20, b"-_"),
+    form("glimt-", 20, b"-_"),
+    form("glc_", 32, b"+/="),
+    form("GR1348941", 20, b"-_"),
+    form("HRKU-AA", 50, b"-_"),
+    form("EAA", 60, b"-_"),
+    form("EZAK", 54, b""),
+    form("AKCp", 60, b""),
+    form("ABSK", 80, b"+/="),
+    form("CCIPAT_", 40, b"_"),
+    form("bkua_", 40, b""),
+    form("dckr_oat_", 24, b"-_"),
+    form("gsk_", 48, b""),
+    form("lsv2_", 40, b"_"),
+    form("xai-", 64, b""),
+    form("tvly-", 28, b"-"),
+    form("nvapi-", 60, b"-_"),
+    form("phx_", 40, b""),
+    form("oy2", 43, b""),
+    form("1//0", 30, b"-_"),
+    form("sha256~", 40, b"-_"),
+    form("APA91b", 100, b"-_"),
+    infix((14, 14), ".atlasv1.", 60, b"-_="),
+    infix((3, 3), "7Q~", 31, b"-_.~"),
+    infix((3, 3), "8Q~", 31, b"-_.~"),
+    infix((8, 10), ":AA", 32, b"-_"),
 ];
 
 /// Bytes of the shortest prefix.
@@ -148,24 +208,34 @@ pub(super) fn find(text: &str, hit: &mut impl FnMut(Span)) {
         if forms == 0 || start < free {
             continue;
         }
-        let mut end = None;
-        while forms != 0 && end.is_none() {
+        let mut key = None;
+        while forms != 0 && key.is_none() {
             let form = &FORMS[forms.trailing_zeros() as usize];
             forms &= forms - 1;
             if bytes[start..].starts_with(form.prefix.as_bytes()) {
-                end = key_end(text, start, form);
+                key = key_at(text, start, form);
             }
         }
-        if let Some(end) = end {
-            hit(Span::new(start, end));
-            free = end;
+        if let Some(key) = key.filter(|key| key.start >= free) {
+            hit(key);
+            free = key.end;
         }
     }
 }
 
-/// The end of the key of this form at `start`, behind whose prefix it continues.
-fn key_end(text: &str, start: usize, form: &Form) -> Option<usize> {
+/// The key of this form whose prefix is at `start`.
+fn key_at(text: &str, start: usize, form: &Form) -> Option<Span> {
     let belongs = |byte: &&u8| byte.is_ascii_alphanumeric() || form.punctuation.contains(byte);
+    let (before_min, before_max) = form.before;
+    let before = text.as_bytes()[..start].iter().rev().take(before_max);
+    let before = if form.prefix.starts_with(':') {
+        // The number of a bot. In a URL, `bot` is before it.
+        before.take_while(|byte| byte.is_ascii_digit()).count()
+    } else {
+        before.take_while(belongs).count()
+    };
+    let first = start - before;
+    let is_numbered = form.prefix.starts_with(':') && text[..first].ends_with("bot");
     let body = start + form.prefix.len();
     let len = text.as_bytes()[body..]
         .iter()
@@ -176,9 +246,10 @@ fn key_end(text: &str, start: usize, form: &Form) -> Option<usize> {
     let end = body + key.len();
     let found = key.len() >= form.chars_min
         && is_random(key.as_bytes())
-        && !blocked_before(text, start)
+        && before >= before_min
+        && (is_numbered || !blocked_before(text, first))
         && !blocked_after(text, end);
-    found.then_some(end)
+    found.then_some(Span::new(first, end))
 }
 
 fn is_random(key: &[u8]) -> bool {
@@ -235,7 +306,13 @@ mod tests {
         for form in FORMS {
             // The number of rounds follows the prefix of bcrypt.
             let rounds = if form.prefix.starts_with("$2") { "10$" } else { "" };
-            let key = format!("{}{rounds}{}", form.prefix, "a1B2c3D4e5".repeat(12));
+            let before = "0123456789abcd";
+            let key = format!(
+                "{}{}{rounds}{}",
+                &before[..form.before.0],
+                form.prefix,
+                "a1B2c3D4e5".repeat(12)
+            );
             let text = format!("key {key} found");
             assert!(hints(text.as_bytes()).intersects(Hints::VENDOR_PREFIX), "{text}");
             let mut found = Vec::new();

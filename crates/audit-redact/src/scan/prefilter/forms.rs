@@ -22,7 +22,7 @@ const fn form(hint: Hints, one: &'static [u8], two: &'static [u8], three: &'stat
 const fn name(one: &'static [u8], two: &'static [u8]) -> Form {
     Form {
         is_name: true,
-        ..form(Hints::ASSIGNMENT, one, two, b"=:%\"'`\\\xef \t(>")
+        ..form(Hints::ASSIGNMENT, one, two, b"=:%\"'`\\\xef \t(>]<")
     }
 }
 
@@ -35,8 +35,6 @@ const EVERY: [u8; 256] = {
     }
     bytes
 };
-/// Bits of the counter of digits in the entries.
-pub(super) const COUNTER_BITS: u32 = 15;
 const ANY: &[u8] = &EVERY;
 const NOT_ASCII: &[u8] = EVERY.split_at(0x80).1;
 const DIGIT: &[u8] = b"0123456789";
@@ -65,37 +63,46 @@ pub(super) const FORMS: &[Form] = &[
     form(Hints::IBAN, b"m", b"d", b"012345789"),
     form(Hints::IBAN, b"OSos", b"Mm", DIGIT),
     form(Hints::IBAN, b"DFJNRSdfjnrs", b"Oo", DIGIT),
-    // `gh._` and `hooks.slack.com`.
-    form(Hints::VENDOR_PREFIX, b"hk", b"pousr", b"_."),
-    // `github_pat_` and `shpat_`.
-    form(Hints::VENDOR_PREFIX, b"a", b"t", b"_"),
-    form(Hints::VENDOR_PREFIX, b"p", b"m", b"_"),
-    // `sk_`, `rk_`, `sk-` and `whsec_`.
+    // Three characters of each vendor's prefix, not always its first ones. A form has those of several vendors if other texts rarely have
+    // any of its combinations.
+    // `sk_`, `rk_`, `sk-`, `gsk_` and `whsec_`.
     form(Hints::VENDOR_PREFIX, b"sre", b"kc", b"_-"),
-    // `xox`, `xap`, `AIza`, `ya29` and `GOCSPX`.
-    form(Hints::VENDOR_PREFIX, b"xAyS", b"oaIP", b"xpz2X"),
-    // `glpat-`, `glrt-`, `gldt-`, `glptt-`, `glcbt-` and `glsa_`.
-    form(Hints::VENDOR_PREFIX, b"g", b"l", b"rdpcs"),
-    // `SG.`, `NRAK-`, `PMAK-`, `ATATT3`, `ATBB` and `LTAI`.
-    // And `-----BEGIN` in base64.
+    // `SG.`, `NRAK-`, `PMAK-` and `ATATT3`.
     form(Hints::VENDOR_PREFIX, b"SRM", b"GA0", b".Kt"),
-    form(Hints::VENDOR_PREFIX, b"TL", b"TB", b"3BA"),
-    // `AGE-SECRET-KEY-1`, `CFPAT-` and `AKID`.
-    form(Hints::VENDOR_PREFIX, b"CKE", b"FI-", b"PDS"),
-    // `dop_v1_`, `hf_`, `r8_`, `sbp_` and `nfp_`.
-    form(Hints::VENDOR_PREFIX, b"vhr", b"1f8", b"_"),
-    form(Hints::VENDOR_PREFIX, b"bf", b"p", b"_"),
-    // `sq0atp-`, `shpca_`, `sntrys_`, `hvs.` and `xkeysib-`.
-    // And hashes such as `$6$…` and `$2b$10$…`.
-    form(Hints::VENDOR_PREFIX, b"s$", b"qhn156y", b"0pt$1234"),
-    form(Hints::VENDOR_PREFIX, b"hx", b"vk", b"sbre"),
-    // `pplx-`, `tskey-` and `pscale_`.
-    form(Hints::VENDOR_PREFIX, b"pt", b"ls", b"xkc"),
-    // `dckr_pat_`, `dapi` and `pypi-`.
-    form(Hints::VENDOR_PREFIX, b"c", b"k", b"r"),
-    form(Hints::VENDOR_PREFIX, b"dy", b"ap", b"pi"),
-    // Discord's and Microsoft's webhooks.
-    form(Hints::VENDOR_PREFIX, b"b", b"h", b"o"),
+    // `gh._`, `hooks.slack.com`, `sbp_`, `nfp_`, `tfp_` and `sqp_`, `sgp_` in part.
+    form(Hints::VENDOR_PREFIX, b"bfghkq", b"oprsu", b"._"),
+    // `ATBB`, `LTAI` and `figd_`.
+    form(Hints::VENDOR_PREFIX, b"LTi", b"BTg", b"3ABd"),
+    // `AGE-SECRET-KEY-1`, `CFPAT-`, `CCIPAT_`, `AKID` and `bkua_`.
+    form(Hints::VENDOR_PREFIX, b"CEKu", b"-FIa", b"DPS_"),
+    // `sq0atp-`, `shpca_`, `sntrys_` and hashes such as `$6$…` and `$2b$10$…`.
+    form(Hints::VENDOR_PREFIX, b"$s", b"156hnqvy", b"$01234pt"),
+    // `EAA` and `dckr_pat_`, `dckr_oat_`.
+    form(Hints::VENDOR_PREFIX, b"Ec", b"Ak", b"Ar"),
+    // `rubygems_` and `webhook`.
+    form(Hints::VENDOR_PREFIX, b"by", b"gh", b"eo"),
+    // `AKCp` and `lin_api_`.
+    form(Hints::VENDOR_PREFIX, b"Kn", b"C_", b"ap"),
+    // `ntn_`, `pnu_`, `squ_`, `sqa_`, `sntryu_` and `EZAK`.
+    form(Hints::VENDOR_PREFIX, b"Enqty", b"Zanu", b"AT_"),
+    // `glpat-`, `glrt-`, `gldt-`, `glptt-`, `glcbt-`, `glsa_`, `glffct-` and `glimt-`.
+    form(Hints::VENDOR_PREFIX, b"g", b"l", b"cdfiprs"),
+    // `APA91b`, `atlasv1`, `phx_` and `tvly-`.
+    form(Hints::VENDOR_PREFIX, b"Ahsv", b"9lvx", b"1_y"),
+    // `.pat_`, `dp.st.`, `1//0` and the tokens of Telegram's bots.
+    form(Hints::VENDOR_PREFIX, b"/:ad", b"/Apt", b".0A_"),
+    // `hvs.`, `xkeysib-` and `rdme_`.
+    form(Hints::VENDOR_PREFIX, b"dhx", b"kmv", b"bers"),
+    // `xox`, `xap`, `xai-`, `AIza`, `ya29`, `GOCSPX` and `ABSK`.
+    form(Hints::VENDOR_PREFIX, b"ASxy", b"BIPao", b"2SXipxz"),
+    // `GR1348941`, `oy2` and `shippo_`.
+    form(Hints::VENDOR_PREFIX, b"Gmopq", b"Rpyo", b"12m_"),
+    // `HRKU-AA`, `nvapi-`, `pul-` and `pplx-`.
+    form(Hints::VENDOR_PREFIX, b"ARpuv", b"3Kalo", b"-U_px"),
+    // `sha256~`, `dapi`, `pypi-` and the secrets of Entra, such as `abc8Q~…`.
+    form(Hints::VENDOR_PREFIX, b"0123456789dy", b"6Qap", b"ip~"),
+    // `npm_`, `dop_v1_`, `lsv2_`, `hf_`, `r8_`, `tskey-` and `pscale_`.
+    form(Hints::VENDOR_PREFIX, b"hprtv", b"128fms", b"_ckx"),
     // `curl -u`, `net use /user:`.
     form(Hints::COMMAND, b" \"'", b"-/", b"-aAbhkNpPrsSuUwX"),
     // `sqlplus` and `rabbitmqctl`, whose passwords are arguments.
@@ -104,6 +111,14 @@ pub(super) const FORMS: &[Form] = &[
     form(Hints::ASSIGNMENT, b" ", b"=:\xef'", ANY),
     // `password is x`, `es`, `ist`, `as your code`.
     form(Hints::ASSIGNMENT, b" ", b"iea", b"s"),
+    // `code`, `codice`, `kod`, `código` and `TAN lautet` before or behind a number.
+    form(Hints::CODE, b"cCkK", b"oO", b"dD"),
+    form(Hints::CODE, b"d", b"i", b"g"),
+    form(Hints::CODE, b"A", b"N", b" "),
+    // `mysqli_connect('host', 'user', 'password')`.
+    form(Hints::ASSIGNMENT, b"tT", b"(", b"'\"$"),
+    // `clave: x`.
+    form(Hints::ASSIGNMENT, b"vV", b"eE", b":="),
     // `--password x`.
     form(Hints::ASSIGNMENT, b"-", b"-", ANY),
     // `password1=x`.
@@ -136,14 +151,14 @@ pub(super) const FORMS: &[Form] = &[
 ];
 
 const fn table(at: usize) -> [u64; 256] {
-    const { assert!(FORMS.len() <= (u64::BITS - COUNTER_BITS) as usize) };
+    const { assert!(FORMS.len() <= u64::BITS as usize) };
     let mut table = [0; 256];
     let mut form = 0;
     while form < FORMS.len() {
         let bytes = FORMS[form].bytes[at];
         let mut index = 0;
         while index < bytes.len() {
-            table[bytes[index] as usize] |= 1 << (form as u32 + COUNTER_BITS);
+            table[bytes[index] as usize] |= 1 << form;
             index += 1;
         }
         form += 1;
@@ -151,23 +166,15 @@ const fn table(at: usize) -> [u64; 256] {
     table
 }
 
-/// By first byte: the forms that begin with it, and one for a digit.
-pub(super) static FIRST: [u64; 256] = {
-    let mut first = table(0);
-    let mut index = 0;
-    while index < DIGIT.len() {
-        first[DIGIT[index] as usize] += 1;
-        index += 1;
-    }
-    first
-};
+/// By first byte: the forms that begin with it.
+pub(super) static FIRST: [u64; 256] = table(0);
 /// The entries' bits of the forms that end with a secret's name and a separator.
 pub(super) const NAMES: u64 = {
     let mut names = 0;
     let mut form = 0;
     while form < FORMS.len() {
         if FORMS[form].is_name {
-            names |= 1 << (form as u32 + COUNTER_BITS);
+            names |= 1 << form;
         }
         form += 1;
     }

@@ -48,6 +48,8 @@ pub(super) enum Arguments {
     },
     /// The one directly before this option.
     Before { option: &'static str },
+    /// The one directly behind this option and its value.
+    After { option: &'static str },
     /// The first one.
     First,
     /// The first one, if it is piped to a program that reads a password.
@@ -275,6 +277,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     with_arguments(
         &["net", "net1"],
         &[
+            Arguments::After { option: "/user:" },
             Arguments::Before { option: "/user:" },
             Arguments::Behind {
                 verbs: &["user"],

@@ -27,6 +27,9 @@ pub(super) const PASSWORDS: &[&str] = &[
     "mnemonic",
     "heslo",
 ];
+/// Ends of words that are a password.
+pub(super) const JOINED_PASSWORDS: &[&str] =
+    &["password", "passwd", "pw", "passwort", "kennwort", "wachtwoord"];
 /// Names with letters outside ASCII.
 pub(super) const FOREIGN_PASSWORDS: &[&str] = &[
     "contraseña",
@@ -156,6 +159,8 @@ pub(super) const KEY_QUALIFIERS: &[&str] = &[
     "priv",
     "privacy",
     "authentication",
+    "unseal",
+    "root",
 ];
 /// Joined words that end with `key`.
 pub(super) const JOINED_KEYS: &[&str] = &[
