@@ -174,6 +174,9 @@ export async function openConsole(server, path, { key = server.master, ...option
   return page;
 }
 
+/** A value of a field beside the list, or in the dialog of filters. */
+export const facetValue = (page, label) => page.locator("audit-log-facets .value").filter({ hasText: label });
+
 /** The rows of tables with this text. */
 export const row = (page, text) => page.locator("tbody tr").filter({ hasText: text });
 

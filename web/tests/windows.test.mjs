@@ -193,7 +193,7 @@ test("on paper are rows or the whole event, dark letters and no controls", async
   await page.getByRole("button", { name: "Close" }).click();
   await page.emulateMedia({ media: "print" });
   await lines(page).first().waitFor();
-  assert.equal(await page.getByRole("searchbox").isVisible(), false);
+  assert.equal(await page.getByRole("combobox", { name: "Search" }).isVisible(), false);
   await closePage(page);
 });
 

@@ -1,16 +1,13 @@
-/** Filters of the list: those of `GET /events`. Dates are RFC 3339. */
-export interface Filter {
+/** Fields that are filtered by one value or by any of several. */
+export type FilterField =
+  | "category" | "action" | "actor_id" | "actor_type" | "target_id" | "target_type" | "ip_address" | "session_id" | "outcome" | "tenant_id";
+
+/** Filters of the list: those of `GET /events`. `not_` leaves out the events that have a value. Dates are RFC 3339. */
+export type Filter = { [F in FilterField | `not_${FilterField}`]?: string | readonly string[] } & {
   search?: string;
-  category?: string;
-  action?: string;
-  actor_id?: string;
-  actor_type?: string;
-  target_id?: string;
-  target_type?: string;
-  tenant_id?: string;
   start_date?: string;
   end_date?: string;
-}
+};
 
 /** Returns a fresh viewer token after the present one has expired. */
 export type RefreshToken = () => Promise<string> | string;

@@ -5,7 +5,7 @@ import { formatJson, inlineJson } from "../shared/exact-json.js";
 import { theme } from "../shared/theme.js";
 import type { AuditEvent, Change, Json, Party } from "../shared/types.js";
 import { visible } from "../shared/visible.js";
-import type { FilterField } from "./filter.js";
+import type { ValueField } from "./filter.js";
 import type { Formats } from "./format.js";
 
 /** Everything about one event. Fires `filter-by` with `{field, value}`, `step` with -1 or 1, and `close`. */
@@ -116,8 +116,8 @@ export class EventDetails extends LitElement {
           this.row(t.furtherTargets, targets?.slice(1).map(nameOf).filter(Boolean).join(", ")),
         ], target ?? targets?.[0] ?? undefined)}
         ${this.section(t.context, [
-          this.row(t.ipAddress, context?.ip_address), this.row(t.location, context?.location), this.row(t.userAgent, context?.user_agent),
-          this.row(t.session, context?.session_id),
+          this.row(t.ipAddress, context?.ip_address, "ip_address"), this.row(t.location, context?.location), this.row(t.userAgent, context?.user_agent),
+          this.row(t.session, context?.session_id, "session_id"),
         ], context)}
         ${this.section(t.metadata, metadataRows(event.metadata).map(([name, value]) => this.row(name, value)), event.metadata)}
         <section>
@@ -150,7 +150,7 @@ export class EventDetails extends LitElement {
   }
 
   /** A line with a value; one that is a filter can be clicked. */
-  private row(label: string, value: string | undefined, field?: FilterField, filterValue = value): TemplateResult | typeof nothing {
+  private row(label: string, value: string | undefined, field?: ValueField, filterValue = value): TemplateResult | typeof nothing {
     if (value === undefined || value === "") return nothing;
     const { messages: t } = this.formats;
     const detail = { field, value: filterValue };

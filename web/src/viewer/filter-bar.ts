@@ -1,42 +1,35 @@
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { theme } from "../shared/theme.js";
-import { CATEGORIES, type Summary, type TopField } from "../shared/types.js";
 import { visible } from "../shared/visible.js";
-import { cleaned, FILTER_FIELDS, type Filter, type FilterField } from "./filter.js";
-import { type Formats, fromLocalInput, toLocalInput } from "./format.js";
+import type { Facets } from "./facets.js";
+import { choose, cleaned, type Filter, VALUE_FIELDS, type ValueField, valuesOf, without } from "./filter.js";
+import type { Formats } from "./format.js";
+import { type Period, periodOf, PERIODS, rangeOf } from "./period.js";
+import type { Counter, SearchBox } from "./search-box.js";
 
-/** Typing is quiet for this long before the list is read again. */
-const TYPING_MS = 350;
+/** Periods that end now. */
 const RANGES = { hour: 3_600, day: 86_400, week: 7 * 86_400, month: 30 * 86_400, quarter: 90 * 86_400 } as const;
 type RangeName = keyof typeof RANGES;
 
-interface TextField {
-  field: FilterField;
-  label: string;
-  hint?: string;
-  suggestions?: TopField;
-}
-
-/** The filters of the list. Fires `filter-change` with the new filter. */
+/** Search, period and what the list is filtered by. Fires `filter-change` with the new filter, and `panel` for the values of fields. */
 export class FilterBar extends LitElement {
   static override properties = {
     filter: { attribute: false },
-    top: { attribute: false },
+    facets: { attribute: false, hasChanged: () => true },
     formats: { attribute: false },
     isUtc: { attribute: false },
-    hasTenants: { attribute: false },
-    isExpanded: { state: true },
+    owner: { attribute: false },
+    isPanelOpen: { attribute: false },
     isCustomRange: { state: true },
   };
   declare filter: Filter;
-  declare top: Summary["top"] | undefined;
+  declare facets: Facets;
   declare formats: Formats;
   declare isUtc: boolean;
-  /** Whether events of several tenants are shown. */
-  declare hasTenants: boolean;
-  declare private isExpanded: boolean;
+  /** Whose searches are remembered in this browser. */
+  declare owner: string;
+  declare isPanelOpen: boolean;
   declare private isCustomRange: boolean;
-  private typing: ReturnType<typeof setTimeout> | undefined;
   /** The period that was chosen by name, and the start that it gave. */
   private chosen: { name: RangeName; start: string } | undefined;
 
@@ -45,14 +38,11 @@ export class FilterBar extends LitElement {
     css`
       :host { display: block; }
       .row { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; }
-      .grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); gap: 8px; margin-top: 8px; }
-      .search { flex: 1 1 180px; }
-      label { display: flex; flex-direction: column; gap: 2px; min-width: 0; font-size: 0.88em; color: var(--muted); }
-      label > :is(input, select) { font-size: var(--size); color: var(--text); width: 100%; }
+      audit-log-search { flex: 1 1 220px; min-width: 0; }
       .chips { display: flex; flex-wrap: wrap; gap: 6px; margin-top: 8px; }
       .chip { min-height: 26px; padding: 1px 8px; border-radius: 13px; background: var(--selected); border-color: transparent; max-width: 100%; }
-      .chip span:last-of-type { overflow: hidden; text-overflow: ellipsis; max-width: 260px; }
-      .dates { display: flex; flex-wrap: wrap; gap: 8px; }
+      .chip .value { overflow: hidden; text-overflow: ellipsis; max-width: 260px; }
+      .chip b { color: var(--bad); } .chip b + .muted + .value { text-decoration: line-through; }
     `,
   ];
 
@@ -60,46 +50,31 @@ export class FilterBar extends LitElement {
     super();
     this.filter = {};
     this.isUtc = false;
-    this.hasTenants = false;
-    this.isExpanded = false;
+    this.owner = "";
+    this.isPanelOpen = false;
     this.isCustomRange = false;
   }
 
-  private set(field: FilterField, value: string | undefined): void {
-    const filter = { ...this.filter };
-    if (value) filter[field] = value;
-    else delete filter[field];
-    this.change(filter);
-  }
-
   private change(filter: Filter): void {
-    clearTimeout(this.typing);
-    this.filter = filter;
-    this.dispatchEvent(new CustomEvent("filter-change", { detail: cleaned(filter) }));
+    this.filter = cleaned(filter);
+    this.dispatchEvent(new CustomEvent("filter-change", { detail: this.filter }));
   }
 
-  private onInput(field: FilterField, event: Event): void {
-    const { value } = event.target as HTMLInputElement;
-    clearTimeout(this.typing);
-    this.typing = setTimeout(() => this.set(field, value), TYPING_MS);
-  }
-
-  private onEnter(field: FilterField, event: KeyboardEvent): void {
-    if (event.key === "Enter") this.set(field, (event.target as HTMLInputElement).value);
-  }
-
-  private rangeName(): RangeName | "all" | "custom" {
+  private rangeName(): Period | RangeName | "all" | "custom" {
     const { start_date, end_date } = this.filter;
     if (this.isCustomRange) return "custom";
     if (!start_date && !end_date) return "all";
-    return this.chosen && !end_date && this.chosen.start === start_date ? this.chosen.name : "custom";
+    const isChosen = this.chosen && !end_date && this.chosen.start === start_date;
+    return periodOf(this.filter, this.isUtc) ?? (isChosen ? this.chosen?.name : undefined) ?? "custom";
   }
 
   private onRange(event: Event): void {
     const { value } = event.target as HTMLSelectElement;
     this.isCustomRange = value === "custom";
     if (value === "custom") return;
-    const { start_date: _start, end_date: _end, ...rest } = this.filter;
+    const rest = without(this.filter, "start_date", "end_date");
+    const period = PERIODS.find((name) => name === value);
+    if (period) return this.change({ ...rest, ...rangeOf(period, this.isUtc) });
     if (value === "all") return this.change(rest);
     const name = value as RangeName;
     const start = new Date(Date.now() - RANGES[name] * 1000).toISOString();
@@ -110,131 +85,70 @@ export class FilterBar extends LitElement {
   override render(): TemplateResult {
     const { messages: t } = this.formats;
     const range = this.rangeName();
-    const count = Object.keys(this.filter).length;
+    const { start_date, end_date } = this.filter;
+    const hasFilter = Object.keys(this.filter).length > 0;
     return html`
       <div class="row" role="search" part="filters">
-        <input
-          class="search"
-          type="search"
-          aria-label=${t.search}
-          placeholder=${`${t.search}: ${t.searchHint}`}
-          maxlength="256"
-          .value=${this.filter.search ?? ""}
-          @input=${(event: Event) => this.onInput("search", event)}
-          @keydown=${(event: KeyboardEvent) => this.onEnter("search", event)}
-        />
-        <select aria-label=${t.category} @change=${(event: Event) => this.set("category", (event.target as HTMLSelectElement).value)}>
-          <option value="" .selected=${!this.filter.category}>${t.allCategories}</option>
-          ${CATEGORIES.map((name) => html`<option value=${name} .selected=${this.filter.category === name}>${this.categoryLabel(name)}</option>`)}
-        </select>
-        <select aria-label=${t.range} @change=${this.onRange}>
-          ${(["all", ...Object.keys(RANGES), "custom"] as (keyof typeof t.ranges)[]).map(
-            (name) => html`<option value=${name} .selected=${range === name}>${t.ranges[name]}</option>`,
-          )}
-        </select>
-        <button aria-expanded=${this.isExpanded} @click=${() => (this.isExpanded = !this.isExpanded)}>
-          ${this.isExpanded ? t.fewerFilters : t.moreFilters}
-        </button>
-        ${count > 0 ? html`<button class="plain" @click=${() => this.clear()}>${t.clearFilters}</button>` : nothing}
+        ${this.search()} ${this.periods(range)}
+        <button aria-expanded=${this.isPanelOpen} @click=${() => this.dispatchEvent(new CustomEvent("panel"))}>${t.filters}</button>
+        ${hasFilter ? html`<button class="plain" @click=${() => this.clear()}>${t.clearFilters}</button>` : nothing}
         <slot></slot>
       </div>
-      ${range === "custom" ? this.dates() : nothing}
-      ${this.isExpanded ? this.fields() : nothing} ${this.chips()}
+      ${range === "custom"
+        ? html`<audit-log-dates .start=${start_date} .end=${end_date} .formats=${this.formats} .isUtc=${this.isUtc}
+            @range=${({ detail }: CustomEvent<Filter>) => this.change({ ...without(this.filter, "start_date", "end_date"), ...detail })}
+          ></audit-log-dates>`
+        : nothing}
+      ${this.chips()}
     `;
+  }
+
+  private search(): TemplateResult {
+    const counter: Counter = (field, value, signal) => this.facets.count(field, value, signal, without(this.filter, "search"));
+    return html`<audit-log-search
+      .value=${this.filter.search ?? ""} .formats=${this.formats} .owner=${this.owner} .counter=${counter}
+      .candidates=${() => this.facets.candidates((field, value) => this.label(field, value))}
+      @search=${({ detail }: CustomEvent<string>) => this.change({ ...this.filter, search: detail })}
+      @choose=${({ detail: { field, value } }: CustomEvent<{ field: ValueField; value: string }>) =>
+        this.change(choose(without(this.filter, "search"), field, value, "included"))}
+      @open-event=${({ detail }: CustomEvent<string>) => this.dispatchEvent(new CustomEvent("open-event", { detail }))}
+    ></audit-log-search>`;
+  }
+
+  private periods(range: string): TemplateResult {
+    const { messages: t, zone } = this.formats;
+    const option = (name: string, text: string): TemplateResult => html`<option value=${name} .selected=${range === name}>${text}</option>`;
+    return html`<select aria-label=${t.range} title=${zone} @change=${this.onRange}>
+      ${option("all", t.ranges.all)}
+      <optgroup label=${zone}>${PERIODS.map((name) => option(name, t.periods[name]))}</optgroup>
+      <optgroup label=${t.untilNow}>${(Object.keys(RANGES) as RangeName[]).map((name) => option(name, t.ranges[name]))}</optgroup>
+      ${option("custom", t.ranges.custom)}
+    </select>`;
   }
 
   private clear(): void {
     this.isCustomRange = false;
+    this.renderRoot.querySelector<SearchBox>("audit-log-search")?.clear();
     this.change({});
   }
 
-  private categoryLabel(name: string): string {
-    const label = this.formats.messages.categories[name] ?? name;
-    const found = this.top?.category?.find((counted) => counted.value === name);
-    return found ? `${label} (${this.formats.number(found.count)})` : label;
-  }
-
-  private dates(): TemplateResult {
-    const { messages: t } = this.formats;
-    const input = (field: "start_date" | "end_date", label: string): TemplateResult => html`
-      <label>
-        ${label} (${this.formats.zone})
-        <input
-          type="datetime-local"
-          step="1"
-          .value=${toLocalInput(this.filter[field], this.isUtc)}
-          @change=${(event: Event) =>
-            this.set(field, fromLocalInput((event.target as HTMLInputElement).value, this.isUtc, field === "end_date"))}
-        />
-      </label>
-    `;
-    return html`<div class="dates">${input("start_date", t.from)} ${input("end_date", t.to)}</div>`;
-  }
-
-  private fields(): TemplateResult {
-    const { messages: t } = this.formats;
-    const texts: TextField[] = [
-      { field: "action", label: t.action, hint: t.actionHint, suggestions: "action" },
-      { field: "actor_id", label: t.actorId, suggestions: "actor_id" },
-      { field: "target_id", label: t.targetId },
-      { field: "target_type", label: t.targetType, suggestions: "target_type" },
-    ];
-    if (this.hasTenants) texts.push({ field: "tenant_id", label: t.tenant, suggestions: "tenant_id" });
-    return html`<div class="grid">
-      ${texts.map((text) => this.textField(text))} ${this.choice("actor_type", t.actorType, t.actorTypes)}
-      ${this.choice("outcome", t.outcome, t.outcomes)}
-    </div>`;
-  }
-
-  private choice(field: FilterField, label: string, values: Record<string, string>): TemplateResult {
-    return html`<label>
-      ${label}
-      <select @change=${(event: Event) => this.set(field, (event.target as HTMLSelectElement).value)}>
-        <option value="" .selected=${!this.filter[field]}>${this.formats.messages.any}</option>
-        ${Object.entries(values).map(([name, text]) => html`<option value=${name} .selected=${this.filter[field] === name}>${text}</option>`)}
-      </select>
-    </label>`;
-  }
-
-  private textField({ field, label, hint, suggestions }: TextField): TemplateResult {
-    const values = (suggestions && this.top?.[suggestions]) ?? [];
-    const id = `suggestions-${field}`;
-    return html`<label>
-      ${label}
-      <input
-        type="text"
-        maxlength="256"
-        autocomplete="off"
-        spellcheck="false"
-        placeholder=${hint ?? ""}
-        list=${values.length > 0 ? id : nothing}
-        .value=${this.filter[field] ?? ""}
-        @input=${(event: Event) => this.onInput(field, event)}
-        @keydown=${(event: KeyboardEvent) => this.onEnter(field, event)}
-      />
-    </label>
-    ${values.length > 0
-      ? // Not in the label, which would be read out with all suggestions.
-        html`<datalist id=${id}>${values.map(({ value, count }) => html`<option value=${value}>${this.formats.number(count)}</option>`)}</datalist>`
-      : nothing}`;
+  private label(field: ValueField, value: string): string {
+    return this.formats.value(field, this.facets.nameOf(field, value));
   }
 
   private chips(): TemplateResult | typeof nothing {
+    const fields = VALUE_FIELDS.flatMap((field) => [
+      ...valuesOf(this.filter, field).map((value) => this.chip(field, value, false)),
+      ...valuesOf(this.filter, `not_${field}`).map((value) => this.chip(field, value, true)),
+    ]);
+    return fields.length > 0 ? html`<div class="chips">${fields}</div>` : nothing;
+  }
+
+  private chip(field: ValueField, value: string, isExcluded: boolean): TemplateResult {
     const { messages: t } = this.formats;
-    const names: Record<FilterField, string> = {
-      search: t.search, category: t.category, action: t.action, actor_id: t.actorId, actor_type: t.actorType, target_id: t.targetId,
-      target_type: t.targetType, outcome: t.outcome, tenant_id: t.tenant, start_date: t.from, end_date: t.to,
-    };
-    const set = FILTER_FIELDS.filter((field) => this.filter[field] && field !== "search" && field !== "category");
-    if (set.length === 0) return nothing;
-    const shown = (field: FilterField, value: string): string => (field.endsWith("_date") ? this.formats.absolute(value) : visible(value));
-    return html`<div class="chips">
-      ${set.map((field) => {
-        const value = shown(field, this.filter[field] ?? "");
-        return html`<button class="chip" title=${t.removeFilter(names[field], value)} @click=${() => this.set(field, undefined)}>
-          <span class="muted">${names[field]}</span><span>${value}</span><span aria-hidden="true">×</span>
-        </button>`;
-      })}
-    </div>`;
+    const [name, label] = [t.fields[field] ?? field, visible(this.label(field, value))];
+    return html`<button class="chip" title=${t.removeFilter(name, visible(value))} @click=${() => this.change(choose(this.filter, field, value, "any"))}>
+      ${isExcluded ? html`<b>${t.not}</b>` : nothing}<span class="muted">${name}</span><span class="value">${label}</span><span aria-hidden="true">×</span>
+    </button>`;
   }
 }

@@ -70,6 +70,12 @@ export class Formats {
     return format.format(new Date(start));
   }
 
+  /** A value of a field in words, where it is one of few. */
+  value(field: string, value: string): string {
+    const { categories, outcomes, actorTypes } = this.messages;
+    return ({ category: categories, outcome: outcomes, actor_type: actorTypes } as Record<string, Record<string, string>>)[field]?.[value] ?? value;
+  }
+
   bytes(count: number): string {
     const unit = count < 1_000_000 ? "kilobyte" : "megabyte";
     const value = count / (unit === "kilobyte" ? 1_000 : 1_000_000);
@@ -87,7 +93,7 @@ export function bucketEnd(start: string, interval: Interval, zone: string): numb
   return new Date(date.getFullYear(), date.getMonth() + months, date.getDate() + days).getTime();
 }
 
-/** The value of an `<input type="datetime-local">` for a time, in the zone of the reader or in UTC. */
+/** A time as `2026-01-15T10:30:00`, in the zone of the reader or in UTC. */
 export function toLocalInput(time: string | undefined, isUtc: boolean): string {
   if (!time || Number.isNaN(Date.parse(time))) return "";
   const date = new Date(time);
@@ -95,9 +101,10 @@ export function toLocalInput(time: string | undefined, isUtc: boolean): string {
   return shifted.toISOString().slice(0, 19);
 }
 
-/** The time that an `<input type="datetime-local">` names, in UTC; the end of the second for an end. */
-export function fromLocalInput(value: string, isUtc: boolean, isEnd: boolean): string | undefined {
-  if (!value) return undefined;
-  const time = Date.parse(isUtc ? `${value}Z` : value);
-  return Number.isNaN(time) ? undefined : new Date(time + (isEnd ? 999 : 0)).toISOString();
+/** The time that a date and a time of inputs name, in UTC. Without a time it is the first or the last instant of the day. */
+export function fromLocalInput(date: string, time: string, isUtc: boolean, isEnd: boolean): string | undefined {
+  if (!date) return undefined;
+  const [hours = isEnd ? "23" : "00", minutes = isEnd ? "59" : "00", seconds = isEnd ? "59" : "00"] = time ? time.split(":") : [];
+  const instant = Date.parse(`${date}T${hours}:${minutes}:${seconds}.${isEnd ? "999" : "000"}${isUtc ? "Z" : ""}`);
+  return Number.isNaN(instant) ? undefined : new Date(instant).toISOString();
 }

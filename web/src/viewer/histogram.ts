@@ -1,6 +1,7 @@
 import { css, html, LitElement, nothing, svg, type PropertyValues, type TemplateResult } from "lit";
 import { theme } from "../shared/theme.js";
 import { type Bucket, CATEGORIES, type Summary } from "../shared/types.js";
+import { choiceOf, type Filter } from "./filter.js";
 import { bucketEnd, Formats } from "./format.js";
 
 const HEIGHT = 64;
@@ -12,13 +13,14 @@ interface Bar extends Bucket {
 /**
  * Events over time as bars, stacked by category. One period or a range of periods can be selected by mouse, touch or keyboard.
  *
- * Fires `zoom` with `{start, end}` (RFC 3339) and `zoom-out`.
+ * Fires `zoom` with `{start, end}` (RFC 3339), `zoom-out`, and `category` with the one of the legend that was clicked.
  */
 export class Histogram extends LitElement {
   static override properties = {
     summary: { attribute: false },
     formats: { attribute: false },
     isZoomed: { attribute: false },
+    filter: { attribute: false },
     asOf: { attribute: false },
     active: { state: true },
     anchor: { state: true },
@@ -27,6 +29,7 @@ export class Histogram extends LitElement {
   declare summary: Summary | undefined;
   declare formats: Formats;
   declare isZoomed: boolean;
+  declare filter: Filter;
   /** When the summary was read, in words, if it may be out of date. */
   declare asOf: string | undefined;
   /** The index of the period that the keyboard or the mouse is on. */
@@ -57,7 +60,8 @@ export class Histogram extends LitElement {
       .caption { display: flex; gap: 2px 12px; color: var(--muted); font-size: 0.86em; min-height: 20px; }
       .caption b { color: var(--text); font-weight: 600; }
       .legend { display: flex; flex-wrap: wrap; gap: 2px 12px; }
-      .legend span { display: inline-flex; align-items: center; gap: 5px; }
+      .legend button { min-height: 24px; padding: 0 5px; gap: 5px; }
+      .legend button:not([aria-pressed="true"]) { border-color: transparent; background: none; }
       .caption b.old { color: var(--warn); }
       .period { margin-inline-start: auto; text-align: end; }
       .zoom { min-height: 20px; padding: 0 6px; }
@@ -70,6 +74,7 @@ export class Histogram extends LitElement {
     this.active = -1;
     this.width = 0;
     this.isZoomed = false;
+    this.filter = {};
   }
 
   override firstUpdated(): void {
@@ -173,7 +178,13 @@ export class Histogram extends LitElement {
       const sum = selected.reduce((total, bar) => total + (bar.categories?.[name] ?? 0), 0);
       return sum > 0 ? ` ${this.formats.number(sum)}` : "";
     };
-    return html`<span class="legend">${present.map((name) => html`<span><span class="dot ${name}"></span>${names[name] ?? name}${count(name)}</span>`)}</span>`;
+    return html`<span class="legend">${present.map((name) => {
+      const choice = choiceOf(this.filter, "category", name);
+      const { includeValue, excludeValue, resetValue } = this.formats.messages;
+      const hint = { any: includeValue, included: excludeValue, excluded: resetValue }[choice](names[name] ?? name);
+      return html`<button class=${choice} aria-pressed=${choice !== "any"} title=${hint} @click=${() => this.dispatchEvent(new CustomEvent("category", { detail: name }))}
+        ><span class="dot ${name}"></span>${names[name] ?? name}${count(name)}</button>`;
+    })}</span>`;
   }
 
   private caption(): string | typeof nothing {

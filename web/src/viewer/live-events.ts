@@ -50,6 +50,8 @@ export class LiveEvents {
   isOffline = false;
   /** Whether the summary is not that of the present filter, because it could not be read. */
   private isSummaryOld = false;
+  /** Whether the summary of the present filter is being read. */
+  isCounting = false;
   /** When events were read last, and when they were counted, in milliseconds since 1970. */
   private readAt = 0;
   private countedAt = 0;
@@ -166,6 +168,7 @@ export class LiveEvents {
 
   private async readSummary(signal: AbortSignal): Promise<void> {
     this.summaryReadAt = Date.now();
+    this.isCounting = true;
     try {
       const summary = await readSummary(this.host.api, toParameters(this.host.filter), this.host.formats.zone, signal);
       this.countedAt = Date.now();
@@ -173,9 +176,12 @@ export class LiveEvents {
       this.set({ summary });
     } catch (error) {
       if (isAbort(error)) return;
-      // A server without counts, or a tier without them: the list works alone.
-      if (["not_found", "forbidden"].includes(asFailure(error).kind)) this.set({ summary: undefined });
+      // A server without counts, a tier without them, or too many events to count: the list works alone.
+      if (["not_found", "forbidden", "invalid"].includes(asFailure(error).kind)) this.set({ summary: undefined });
       this.isSummaryOld = this.summary !== undefined;
+    } finally {
+      // A read that was aborted has another one in its place.
+      if (!signal.aborted) this.isCounting = false;
       this.host.requestUpdate();
     }
   }

@@ -43,9 +43,14 @@ export const viewerStyles = css`
   .state h3 { margin: 0; font-size: 1.15em; } .state p { margin: 0; color: var(--muted); max-width: 46ch; }
   .arrived { position: absolute; inset-block-start: 38px; inset-inline: 0; display: flex; justify-content: center; z-index: 2; pointer-events: none; }
   .arrived button { pointer-events: auto; box-shadow: 0 2px 8px rgb(0 0 0 / 0.2); border-radius: 15px; }
+  aside { flex: 0 0 236px; min-width: 0; overflow-y: auto; padding: 0 4px; border-inline-end: 1px solid var(--border); }
   dialog { flex: 0 0 min(46%, 560px); min-width: 0; position: static; width: auto; height: auto; max-width: none; max-height: none; margin: 0; padding: 0;
     border: 0; border-inline-start: 1px solid var(--border); background: var(--bg); color: inherit; }
   dialog[open] { display: flex; outline: none; }
+  dialog.facets:modal { flex-direction: column; width: min(100%, 420px); }
+  dialog.facets header { display: flex; align-items: center; justify-content: space-between; padding: 6px 12px; border-bottom: 1px solid var(--border); }
+  dialog.facets h3 { margin: 0; font-size: 1.12em; }
+  dialog.facets .body { flex: 1; min-height: 0; overflow-y: auto; padding: 0 8px; }
   dialog:modal { position: fixed; inset: 0 0 0 auto; width: min(100%, 700px); height: 100%; border: 0; overscroll-behavior: contain; }
   [dir="rtl"] dialog:modal { inset: 0 auto 0 0; }
   audit-log-event { flex: 1; }
@@ -87,7 +92,7 @@ export const viewerStyles = css`
     :host { height: auto; min-height: 0; overflow: visible; }
     .main { display: block; contain: none; min-height: 0; }
     .grid { overflow: visible; }
-    .before-rows, .after-rows, .end, .arrived, .top, .chart, footer .tools, .toast, .list:has(+ dialog) { display: none !important; }
+    .before-rows, .after-rows, .end, .arrived, .top, aside, dialog.facets, .chart, footer .tools, .toast, .list:has(+ .details) { display: none !important; }
     .line { break-inside: avoid; } .line.active { box-shadow: none; }
     dialog { border: 0; }
     dialog:modal { position: static; width: auto; height: auto; }

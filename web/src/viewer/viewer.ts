@@ -5,11 +5,14 @@ import type { AuditEvent } from "../shared/types.js";
 import { CopyLink } from "./copy-link.js";
 import { Downloads } from "./downloads.js";
 import type { EventDetails } from "./event-details.js";
-import { type Filter, fromFragment, isEmpty, isSameStep, tenantOf, toFragment, type View } from "./filter.js";
+import { Facets } from "./facets.js";
+import { choiceOf, choose, type Filter, fromFragment, isEmpty, isReversed, isSameStep, nextChoice, tenantOf, toFragment, type ValueField, type View, without } from "./filter.js";
+import { FilterPane } from "./filter-pane.js";
 import { Formats } from "./format.js";
 import { Grid } from "./grid.js";
 import { chooseLanguage } from "./languages/index.js";
 import { LiveEvents, type RefreshToken } from "./live-events.js";
+import { periodOf, rangeOf } from "./period.js";
 import type { Outcome } from "./proof.js";
 import { ProofChecks } from "./proof-checks.js";
 import { failureText, state } from "./states.js";
@@ -68,6 +71,8 @@ export class AuditLogViewer extends LitElement {
   formats = new Formats("en", chooseLanguage(["en"]).messages, false);
   readonly checks = new ProofChecks(this);
   readonly events = new LiveEvents(this);
+  readonly facets = new Facets(this);
+  private readonly pane = new FilterPane(this);
   private readonly grid = new Grid(this);
   private readonly downloads = new Downloads(this);
   private readonly copyLink = new CopyLink(this);
@@ -107,6 +112,7 @@ export class AuditLogViewer extends LitElement {
     removeEventListener("online", this.onOnline);
     removeEventListener("offline", this.onOffline);
     this.events.stop();
+    this.facets.stop();
     this.downloads.abort();
   }
 
@@ -168,6 +174,7 @@ export class AuditLogViewer extends LitElement {
       if (isOther) {
         this.opened = undefined;
         events.forget();
+        this.facets.forget();
       }
       events.start();
     }
@@ -179,12 +186,14 @@ export class AuditLogViewer extends LitElement {
   override updated(changed: PropertyValues): void {
     if (changed.has("filter") || changed.has("opened") || changed.has("isUtc")) this.showView();
     this.placeDetails();
+    this.pane.place();
     this.grid.layOut();
+    this.facets.update();
   }
 
   /** Details are beside the list, or over the page: then the browser keeps the focus within them. */
   private placeDetails(): void {
-    const dialog = this.renderRoot.querySelector("dialog");
+    const dialog = this.renderRoot.querySelector<HTMLDialogElement>("dialog.details");
     if (!dialog || (dialog.open && dialog.matches(":modal") === this.grid.isSmall)) return;
     dialog.close();
     if (this.grid.isSmall) dialog.showModal();
@@ -220,6 +229,11 @@ export class AuditLogViewer extends LitElement {
     return !tenantOf(this.token);
   }
 
+  /** Whose searches this browser remembers: a reader of another tenant does not see them. */
+  private get owner(): string {
+    return [this.baseUrl, tenantOf(this.token) ?? this.projectId ?? ""].join(" ");
+  }
+
   /** Verifies the proofs of the rows that are seen. */
   private verifyShown(): void {
     void this.checks.run(this.grid.seen(), this.api, this.pinnedKey, this.formats, this.events.signal);
@@ -236,10 +250,11 @@ export class AuditLogViewer extends LitElement {
       <div class="root ${this.grid.isSmall ? "small" : ""} ${this.hasTenants ? "tenants" : ""}" dir=${t.direction} lang=${this.formats.language}>
         ${this.token ? this.head() : nothing}
         <div class="messages">${this.messages()}</div>
+        ${this.pane.dialog(this.countText)}
         <div class="main">
-          ${pages && pages.length > 0 ? this.grid.template(pages) : this.emptyState()}
+          ${this.token ? this.pane.aside() : nothing} ${pages && pages.length > 0 ? this.grid.template(pages) : this.emptyState()}
           ${this.opened
-            ? html`<dialog aria-label=${t.details} @cancel=${this.onCancel} @keydown=${this.onDetailsKey}><audit-log-event
+            ? html`<dialog class="details" aria-label=${t.details} @cancel=${this.onCancel} @keydown=${this.onDetailsKey}><audit-log-event
                 part="details" exportparts="proof, details-header"
                 .event=${this.opened} .api=${this.api} .pinnedKey=${this.pinnedKey} .formats=${this.formats}
                 @close=${() => this.close()} @step=${(event: CustomEvent<number>) => this.step(event.detail)}
@@ -261,8 +276,9 @@ export class AuditLogViewer extends LitElement {
     return html`
       <div class="top">
         <audit-log-filters
-          .filter=${this.filter} .top=${summary?.top} .formats=${this.formats} .isUtc=${this.isUtc} .hasTenants=${this.hasTenants}
-          @filter-change=${(event: CustomEvent<Filter>) => (this.filter = event.detail)}
+          .filter=${this.filter} .facets=${this.facets} .formats=${this.formats} .isUtc=${this.isUtc} .owner=${this.owner} .isPanelOpen=${this.pane.isOpen}
+          @filter-change=${(event: CustomEvent<Filter>) => (this.filter = event.detail)} @panel=${() => this.pane.toggle()}
+          @open-event=${(event: CustomEvent<string>) => (this.wanted = event.detail)}
         >
           <div class="tools">
             <button
@@ -277,7 +293,9 @@ export class AuditLogViewer extends LitElement {
         ? html`<div class="chart">
             <audit-log-histogram
               .summary=${summary} .formats=${this.formats} .asOf=${this.asOf} ?narrow=${this.grid.isSmall}
-              .isZoomed=${Boolean(this.filter.start_date || this.filter.end_date)}
+              .isZoomed=${Boolean(this.filter.start_date || this.filter.end_date)} .filter=${this.filter}
+              @category=${({ detail: value }: CustomEvent<string>) =>
+                (this.filter = choose(this.filter, "category", value, nextChoice(choiceOf(this.filter, "category", value))))}
               @zoom=${(event: CustomEvent<{ start: string; end: string }>) =>
                 (this.filter = { ...this.filter, start_date: event.detail.start, end_date: event.detail.end })}
               @zoom-out=${() => this.zoomOut()}
@@ -300,8 +318,7 @@ export class AuditLogViewer extends LitElement {
   }
 
   private zoomOut(): void {
-    const { start_date: _start, end_date: _end, ...rest } = this.filter;
-    this.filter = rest;
+    this.filter = without(this.filter, "start_date", "end_date");
   }
 
   private messages(): TemplateResult {
@@ -321,28 +338,41 @@ export class AuditLogViewer extends LitElement {
     if (failure) return html`<div class="state" part="state" role="alert">${this.failureText(failure)}</div>`;
     if (isLoading || !pages) return html`<div class="state" part="state" role="status"><p class="spinner">${t.loading}</p></div>`;
     if (isEmpty(this.filter)) return state(t.empty, t.emptyText);
-    return state(t.emptyFilter, t.emptyFilterText, html`<button @click=${() => (this.filter = {})}>${t.clearFilters}</button>`);
+    if (isReversed(this.filter)) return state(t.reversed, t.reversedText);
+    return state(t.emptyFilter, this.filter.search ? t.emptySearchText : t.emptyFilterText, html`<button @click=${() => (this.filter = {})}>${t.clearFilters}</button>`);
   }
 
   private failureText(failure: Failure): TemplateResult {
     return failureText(failure, this.formats.messages, this.events.isWaiting, () => this.events.start());
   }
 
-  private foot(): TemplateResult {
+  private get countText(): string {
     const { messages: t } = this.formats;
     const { pages, summary, length } = this.events;
-    const total = summary?.total;
-    const count = total ?? length;
-    const text = total === undefined && !pages?.isComplete ? t.loadedCount(this.formats.number(length)) : t.eventCount(this.formats.number(count), count === 1);
+    const count = summary?.total ?? length;
+    return !summary && !pages?.isComplete ? t.loadedCount(this.formats.number(length)) : t.eventCount(this.formats.number(count), count === 1);
+  }
+
+  /** The other zone, with the same period of its calendar. */
+  private switchZone(): void {
+    const period = periodOf(this.filter, this.isUtc);
+    this.isUtc = !this.isUtc;
+    if (period) this.filter = { ...this.filter, ...rangeOf(period, this.isUtc) };
+  }
+
+  private foot(): TemplateResult {
+    const { messages: t } = this.formats;
+    const { summary, length } = this.events;
+    const count = summary?.total ?? length;
     const { printedCount } = this.grid;
     return html`<footer part="footer">
-      <span>${length > 0 || total !== undefined ? text : nothing}${this.asOf ? html` · <b class="old">${this.asOf}</b>` : nothing}</span>
+      <span>${length > 0 || summary ? this.countText : nothing}${this.asOf ? html` · <b class="old">${this.asOf}</b>` : nothing}</span>
       ${printedCount < count ? html`<span class="on-paper">${t.loadedCount(this.formats.number(printedCount))}</span>` : nothing}
       <div class="tools">
         <button class="plain" ?disabled=${length === 0 || this.checks.progress?.isRunning} @click=${() => this.verifyShown()}>${t.proof.checkShown}</button>
         ${this.fragment ? html`<button class="plain" @click=${() => this.copyLink.copy()}>${t.copyLink}</button>` : nothing}
         <button class="plain" @click=${() => (this.isAbsolute = !this.isAbsolute)}>${this.isAbsolute ? t.relativeTimes : t.absoluteTimes}</button>
-        <button class="plain" aria-pressed=${this.isUtc} @click=${() => (this.isUtc = !this.isUtc)}>${t.utc}</button>
+        <button class="plain" aria-pressed=${this.isUtc} @click=${() => this.switchZone()}>${t.utc}</button>
       </div>
     </footer>`;
   }
@@ -397,8 +427,8 @@ export class AuditLogViewer extends LitElement {
     this.close();
   }
 
-  private onFilterBy(event: CustomEvent<{ field: keyof Filter; value: string }>): void {
+  private onFilterBy({ detail: { field, value } }: CustomEvent<{ field: ValueField; value: string }>): void {
     if (this.grid.isSmall) this.opened = undefined;
-    this.filter = { ...this.filter, [event.detail.field]: event.detail.value };
+    this.filter = { ...without(this.filter, `not_${field}`), [field]: value };
   }
 }
