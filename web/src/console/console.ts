@@ -3,10 +3,12 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { Api, asFailure, type Failure, optional } from "../shared/api.js";
 import { scheme, theme } from "../shared/theme.js";
 import { define } from "../viewer/elements.js";
-import { type Filter, fromFragment } from "../viewer/filter.js";
+import { type Address, hashOf, readAddress, withoutItem } from "./address.js";
 import { AlertRules } from "./sections/alert-rules.js";
 import { Alerts } from "./sections/alerts.js";
 import { Destinations } from "./sections/destinations.js";
+import { Events } from "./sections/events.js";
+import { FirstSteps } from "./sections/first-steps.js";
 import { Keys } from "./sections/keys.js";
 import { Log } from "./sections/log.js";
 import { Overview } from "./sections/overview.js";
@@ -21,59 +23,37 @@ import { type Project, Session } from "./session.js";
 interface Entry {
   path: string;
   label: string;
-  content: (session: Session) => TemplateResult;
+  /** What is shown. `query` is the part of the address that belongs to the section. */
+  content: (session: Session, query: string) => TemplateResult;
 }
 
 const SECTIONS: Entry[] = [
-  { path: "overview", label: "Overview", content: (session) => html`<console-overview .session=${session}></console-overview>` },
-  { path: "events", label: "Events", content: events },
-  { path: "alerts", label: "Alerts", content: (session) => html`<console-alerts .session=${session} .wanted=${linked().alert}></console-alerts>` },
-  { path: "rules", label: "Alert rules", content: (session) => html`<console-rules .session=${session}></console-rules>` },
-  { path: "webhooks", label: "Webhooks", content: (session) => html`<console-webhooks .session=${session}></console-webhooks>` },
-  { path: "destinations", label: "Destinations", content: (session) => html`<console-destinations .session=${session}></console-destinations>` },
-  { path: "redaction", label: "Redaction", content: (session) => html`<console-redaction .session=${session}></console-redaction>` },
-  { path: "tiers", label: "Viewer tiers", content: (session) => html`<console-tiers .session=${session}></console-tiers>` },
-  { path: "portal", label: "Portal", content: (session) => html`<console-portal .session=${session}></console-portal>` },
-  { path: "keys", label: "Projects and keys", content: (session) => html`<console-keys .session=${session}></console-keys>` },
-  { path: "streams", label: "Streams", content: (session) => html`<console-streams .session=${session}></console-streams>` },
-  { path: "usage", label: "Usage and plan", content: (session) => html`<console-usage .session=${session}></console-usage>` },
-  { path: "log", label: "Verifiable log", content: (session) => html`<console-log .session=${session}></console-log>` },
+  { path: "overview", label: "Overview", content: (session, query) => html`<console-overview .session=${session} .query=${query}></console-overview>` },
+  { path: "events", label: "Events", content: (session, query) => html`<console-events .session=${session} .query=${query}></console-events>` },
+  { path: "alerts", label: "Alerts", content: (session, query) => html`<console-alerts .session=${session} .query=${query}></console-alerts>` },
+  { path: "rules", label: "Alert rules", content: (session, query) => html`<console-rules .session=${session} .query=${query}></console-rules>` },
+  { path: "webhooks", label: "Webhooks", content: (session, query) => html`<console-webhooks .session=${session} .query=${query}></console-webhooks>` },
+  { path: "destinations", label: "Destinations", content: (session, query) => html`<console-destinations .session=${session} .query=${query}></console-destinations>` },
+  { path: "redaction", label: "Redaction", content: (session, query) => html`<console-redaction .session=${session} .query=${query}></console-redaction>` },
+  { path: "tiers", label: "Viewer tiers", content: (session, query) => html`<console-tiers .session=${session} .query=${query}></console-tiers>` },
+  { path: "portal", label: "Portal", content: (session, query) => html`<console-portal .session=${session} .query=${query}></console-portal>` },
+  { path: "keys", label: "Projects and keys", content: (session, query) => html`<console-keys .session=${session} .query=${query}></console-keys>` },
+  { path: "streams", label: "Streams", content: (session, query) => html`<console-streams .session=${session} .query=${query}></console-streams>` },
+  { path: "usage", label: "Usage and plan", content: (session, query) => html`<console-usage .session=${session} .query=${query}></console-usage>` },
+  { path: "log", label: "Verifiable log", content: (session, query) => html`<console-log .session=${session} .query=${query}></console-log>` },
 ];
-
-/** What a link to an alert names: its id, its project and its environment. */
-function linked(): { alert?: string; project?: string; environment?: "live" | "test" } {
-  const [path, query = ""] = location.hash.split("?");
-  const names = new URLSearchParams(query);
-  const alert = names.get("alert") ?? "";
-  if (path !== "#/alerts" || !/^alt_[0-9A-Z]{26}$/.test(alert)) return {};
-  return { alert, project: names.get("project") ?? "", environment: names.get("environment") === "test" ? "test" : "live" };
-}
-
-/** The viewer with the key of the session. A filter or an event of the URL is shown. */
-function events(session: Session): TemplateResult {
-  const [, query = ""] = location.hash.split("?");
-  const { filter, event } = fromFragment(query);
-  const { key, project, environment } = session;
-  return html`<audit-log-viewer lang="en" .token=${key} .projectId=${project?.id} .environment=${environment} .filter=${memo(filter)} .wanted=${event}></audit-log-viewer>`;
-}
-
-let lastFilter: Filter = {};
-/** The same object for the same filter: another one would read the list again. */
-function memo(filter: Filter): Filter {
-  if (JSON.stringify(filter) !== JSON.stringify(lastFilter)) lastFilter = filter;
-  return lastFilter;
-}
 
 class Console extends LitElement {
   static override properties = {
     session: { state: true },
     failure: { state: true },
-    path: { state: true },
+    address: { state: true },
     isBusy: { state: true },
   };
   declare private session: Session | undefined;
   declare private failure: Failure | undefined;
-  declare private path: string;
+  /** What is shown. The address bar is the only place where it is kept, so that Back, Forward and a reload lead to it. */
+  declare private address: Address;
   declare private isBusy: boolean;
 
   static override styles = [
@@ -89,7 +69,7 @@ class Console extends LitElement {
       nav a { padding: 6px 10px; border-radius: var(--radius); color: inherit; text-decoration: none; white-space: nowrap; }
       nav a:hover { background: var(--selected); } nav a[aria-current] { background: var(--selected); font-weight: 600; box-shadow: inset 3px 0 var(--accent); }
       .content { flex: 1; min-width: 0; min-height: 0; overflow: auto; display: flex; flex-direction: column; }
-      .content > * { flex: 1; } audit-log-viewer { --audit-height: auto; min-height: 0; }
+      .content > :not(.notice) { flex: 1; } .content > .notice { margin: 10px 20px 0; }
       .sign-in { margin: auto; width: min(420px, calc(100vw - 32px)); padding: 24px; border: 1px solid var(--border); border-radius: 10px; background: var(--surface); }
       .sign-in h1 { margin: 0 0 6px; font-size: 1.3em; } .sign-in label { display: flex; flex-direction: column; gap: 4px; margin: 14px 0; }
       @media (max-width: 720px) {
@@ -102,18 +82,12 @@ class Console extends LitElement {
 
   constructor() {
     super();
-    this.path = this.pathOfHash();
+    this.address = readAddress();
     this.isBusy = false;
     addEventListener("hashchange", () => {
-      this.path = this.pathOfHash();
-      this.followLink();
-      this.requestUpdate();
+      this.address = readAddress();
+      this.session = this.session && this.follow(this.session);
     });
-  }
-
-  private pathOfHash(): string {
-    const path = location.hash.replace(/^#\//, "").split("?")[0] ?? "";
-    return SECTIONS.some((section) => section.path === path) ? path : "overview";
   }
 
   private async signIn(event: SubmitEvent): Promise<void> {
@@ -124,7 +98,7 @@ class Console extends LitElement {
     this.isBusy = true;
     this.failure = undefined;
     try {
-      this.session = await this.open(key);
+      this.session = this.follow(await this.open(key));
     } catch (error) {
       this.failure = asFailure(error);
     } finally {
@@ -147,29 +121,43 @@ class Console extends LitElement {
     // A key without the scope `admin` works too, where the organization has one project.
     const projects = (await optional(api.get<{ projects: Project[] }>("/projects", { archived: "all" })))?.projects ?? [];
     const first = projects.find(({ archived_at }) => !archived_at) ?? projects[0];
-    const link = linked();
-    const project = projects.find(({ id }) => id === link.project) ?? first;
-    return new Session(key, projects, project, link.environment ?? "live", ended);
+    return new Session(key, projects, first, "live", ended);
   }
 
-  /** Shows the project and the environment of a link to an alert. */
-  private followLink(): void {
-    const { session } = this;
-    const { project: id, environment } = linked();
-    if (!session?.isMaster || environment === undefined) return;
-    const project = session.projects.find((project) => project.id === id) ?? session.project;
-    if (project?.id === session.project?.id && environment === session.environment) return;
-    this.session = session.with({ project, environment });
+  /** The session with the project and the environment of the address, which gets those that it does not name. */
+  private follow(session: Session): Session {
+    const { path, query, ...wanted } = this.address;
+    const project = session.projects.find(({ id }) => id === wanted.project) ?? session.project;
+    const environment = wanted.environment ?? session.environment;
+    const isSame = !session.isMaster || (project?.id === session.project?.id && environment === session.environment);
+    const next = isSame ? session : session.with({ project, environment });
+    if (!this.isElsewhere(next)) history.replaceState(history.state, "", hashOf(path, query, next));
+    return next;
+  }
+
+  /** Whether the address is one of another project or environment than the key can show. */
+  private isElsewhere({ project, environment }: Session): boolean {
+    const { address } = this;
+    return (address.project ?? project?.id) !== project?.id || (address.environment ?? environment) !== environment;
+  }
+
+  /** Shows another project or environment: the filters stay, the open item is not there. */
+  private look(changes: { project?: Project | undefined; environment?: "live" | "test" }): void {
+    const { path, query } = this.address;
+    if (this.session) location.hash = hashOf(path, withoutItem(query), this.session.with(changes));
   }
 
   private onProject(event: Event): void {
     const id = (event.target as HTMLSelectElement).value;
-    this.session = this.session?.with({ project: this.session.projects.find((project) => project.id === id) });
+    this.look({ project: this.session?.projects.find((project) => project.id === id) });
   }
 
   private onCreated(event: CustomEvent<Project>): void {
     const { session } = this;
-    if (session) this.session = session.with({ projects: [...session.projects, event.detail], project: event.detail });
+    if (!session) return;
+    this.session = session.with({ projects: [...session.projects, event.detail] });
+    // The overview of a project without events has its first steps.
+    location.hash = hashOf("overview", "", session.with({ project: event.detail }));
   }
 
   private onChanged({ detail }: CustomEvent<Project>): void {
@@ -195,24 +183,28 @@ class Console extends LitElement {
   }
 
   private workspace(session: Session): TemplateResult {
-    const section = SECTIONS.find(({ path }) => path === this.path) ?? SECTIONS[0];
+    const { address } = this;
+    const section = SECTIONS.find(({ path }) => path === address.path) ?? SECTIONS[0];
     document.title = `${section?.label ?? ""} · Audit log`;
     const { isMaster, projects, project, environment } = session;
     return html`
       <header class="bar">
-        <h1><a href="#/overview">Audit log</a></h1>
+        <h1><a href=${hashOf("overview", "", session)}>Audit log</a></h1>
         ${environment === "test" ? html`<span class="test">test environment</span>` : nothing}
         ${isMaster
           ? html`<select aria-label="Project" @change=${this.onProject}>${projects.map(({ id, name, archived_at }) => html`<option value=${id} .selected=${id === project?.id}>${name}${archived_at ? " (archived)" : ""}</option>`)}</select>
-              <select aria-label="Environment" @change=${(event: Event) => (this.session = session.with({ environment: (event.target as HTMLSelectElement).value as "live" | "test" }))}>
+              <select aria-label="Environment" @change=${(event: Event) => this.look({ environment: (event.target as HTMLSelectElement).value as "live" | "test" })}>
                 ${(["live", "test"] as const).map((name) => html`<option .selected=${name === environment}>${name}</option>`)}
               </select>`
-          : html`<span class="muted">project key</span>`}
+          : html`<span class="muted">project key, ${environment}</span>`}
         <button @click=${() => (this.session = undefined)}>Sign out</button>
       </header>
       <div class="main">
-        <nav aria-label="Console">${SECTIONS.map(({ path, label }) => html`<a href="#/${path}" aria-current=${path === section?.path ? "page" : nothing}>${label}</a>`)}</nav>
-        <div class="content" @project-created=${this.onCreated} @project-changed=${this.onChanged}>${section?.content(session)}</div>
+        <nav aria-label="Console">${SECTIONS.map(({ path, label }) => html`<a href=${hashOf(path, "", session)} aria-current=${path === section?.path ? "page" : nothing}>${label}</a>`)}</nav>
+        <div class="content" @project-created=${this.onCreated} @project-changed=${this.onChanged}>
+          ${this.isElsewhere(session) ? html`<p class="notice" role="alert">The link is to another project or environment, which this key does not show.</p>` : nothing}
+          ${section?.content(session, address.query)}
+        </div>
       </div>
     `;
   }
@@ -220,7 +212,7 @@ class Console extends LitElement {
 
 define();
 const elements: [string, CustomElementConstructor][] = [
-  ["console-overview", Overview], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations],
+  ["console-overview", Overview], ["console-first-steps", FirstSteps], ["console-events", Events], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations],
   ["console-redaction", Redaction], ["console-tiers", Tiers], ["console-keys", Keys], ["console-streams", Streams], ["console-portal", PortalSection], ["console-usage", UsageSection], ["console-log", Log],
   ["console-page", Console],
 ];

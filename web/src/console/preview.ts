@@ -24,7 +24,7 @@ export interface Preview {
   lookedAt: number;
   matching: number;
   /** The alerts that the rule would have raised, newest first. */
-  alerts: { group: string; at: string; count: number }[];
+  alerts: { group: string; name: string; at: string; count: number }[];
 }
 
 /** Whether a glob, in which `*` stands for any characters, matches a whole action. */
@@ -65,6 +65,9 @@ export const GROUPS: Record<string, (event: AuditEvent) => string | undefined> =
   target_id: (event) => event.target?.id,
 };
 
+/** The names of those groups that have one. */
+const NAMES: Record<string, (event: AuditEvent) => string | undefined> = { actor_id: (event) => event.actor?.name, target_id: (event) => event.target?.name };
+
 /** Whether a rule counts an event: a pattern matches its action, and it meets every condition. */
 export function counts(rule: RuleDraft, event: AuditEvent): boolean {
   const { action, actor, category, outcome } = event;
@@ -94,7 +97,7 @@ export function simulate(events: readonly AuditEvent[], rule: RuleDraft): Previe
     for (const [other, time] of state.counted) if (time < at - rule.window_seconds * 1000) state.counted.delete(other);
     state.counted.set(value, Math.max(at, state.counted.get(value) ?? at));
     if (state.counted.size < rule.threshold || at < state.quietUntil) continue;
-    preview.alerts.unshift({ group, at: event.occurred_at, count: state.counted.size });
+    preview.alerts.unshift({ group, name: NAMES[rule.group_by]?.(event) ?? "", at: event.occurred_at, count: state.counted.size });
     state.quietUntil = at + rule.cooldown_seconds * 1000;
     state.counted.clear();
   }

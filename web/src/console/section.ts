@@ -1,6 +1,9 @@
 import { css, type CSSResultGroup, html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from "lit";
-import { asFailure, type Failure, isAbort } from "../shared/api.js";
+import { Api, asFailure, type Failure, isAbort } from "../shared/api.js";
+import { copyText } from "../shared/copy.js";
 import { theme } from "../shared/theme.js";
+import { visible } from "../shared/visible.js";
+import { changed, hashOf, readAddress } from "./address.js";
 import type { Session } from "./session.js";
 
 /** What an action asks before it happens. */
@@ -32,6 +35,11 @@ export function time(value: string | null | undefined): TemplateResult | string 
   return value ? html`<time datetime=${value} title=${value}>${DATE.format(new Date(value))}</time>` : "–";
 }
 
+/** The name of somebody or something, and its id; the id alone where no name is known. */
+export function nameOf({ id, name }: { id?: string; name?: string }): TemplateResult {
+  return name ? html`${visible(name)} <span class="muted">${visible(id ?? "")}</span>` : html`${visible(id ?? "–")}`;
+}
+
 /** The fields of a submitted form; empty ones are absent. */
 export function fieldsOf(event: SubmitEvent): Record<string, string> {
   event.preventDefault();
@@ -51,23 +59,31 @@ export function listOf(text: string | undefined, separator: RegExp = /[\n,]/): s
 export abstract class Section extends LitElement {
   static override properties: PropertyDeclarations = {
     session: { attribute: false },
+    query: { attribute: false },
     failure: { state: true },
     notice: { state: true },
     question: { state: true },
     secret: { state: true },
+    copied: { state: true },
     typed: { state: true },
     isBusy: { state: true },
     isLoaded: { state: true },
   };
   declare session: Session;
+  /** The part of the address that belongs to the section: its filters and its open item. */
+  declare query: string;
   declare protected failure: Failure | undefined;
   declare protected notice: string;
   declare private question: Question | undefined;
   declare private secret: Secret | undefined;
+  /** Whether the secret was copied, in words. */
+  declare private copied: string;
   declare private typed: string;
   declare protected isBusy: boolean;
   declare protected isLoaded: boolean;
   private attempts = 0;
+  /** What is said when the next state of the address is shown. */
+  private arrival = "";
   /** The load that fills the page. A newer one aborts it. */
   protected loading = new AbortController();
 
@@ -83,7 +99,8 @@ export abstract class Section extends LitElement {
       tbody tr:last-child > * { border-bottom: 0; }
       thead th { background: var(--surface); color: var(--muted); font-size: 0.88em; font-weight: 600; white-space: nowrap; }
       td { overflow-wrap: anywhere; min-width: 60px; } td.actions { white-space: nowrap; text-align: end; } time { white-space: nowrap; }
-      tbody th { font-weight: 500; }
+      tbody th { font-weight: 500; min-width: 96px; } td.wide { min-width: 136px; }
+      .facts th { width: 1%; white-space: nowrap; vertical-align: top; }
       form.inline { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; padding: 12px; border: 1px solid var(--border); border-radius: var(--radius);
         background: var(--surface); margin: 8px 0 16px; }
       label { display: flex; flex-direction: column; gap: 2px; color: var(--muted); font-size: 0.9em; min-width: 0; }
@@ -114,20 +131,66 @@ export abstract class Section extends LitElement {
 
   constructor() {
     super();
+    this.query = "";
     this.notice = "";
     this.typed = "";
+    this.copied = "";
     this.isBusy = false;
     this.isLoaded = false;
   }
 
   protected abstract readonly heading: string;
   protected abstract readonly text: string;
-  /** Reads what the page shows. `signal` is aborted when a newer load begins. */
-  protected abstract load(signal: AbortSignal): Promise<void>;
+  /** Reads what the page shows, with `api`, whose requests are aborted when a newer load begins. So is `signal`. */
+  protected abstract load(api: Api, signal: AbortSignal): Promise<void>;
   protected abstract content(): TemplateResult;
 
   override willUpdate(changed: PropertyValues): void {
     if (changed.has("session")) void this.reload();
+    else if (changed.has("query")) {
+      void this.loadNewest(this.arrival);
+      this.arrival = "";
+    }
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.loading.abort();
+  }
+
+  /** A value of the address; empty without one. */
+  protected named(name: string): string {
+    return new URLSearchParams(this.query).get(name) ?? "";
+  }
+
+  /** An id of the address; `undefined` unless it has the form of one. */
+  protected idOf(name: string, prefix: string): string | undefined {
+    const value = this.named(name);
+    return new RegExp(`^${prefix}_[0-9A-Z]{26}$`).test(value) ? value : undefined;
+  }
+
+  /** The API with requests that are aborted with `signal`. */
+  protected apiUntil(signal: AbortSignal): Api {
+    return new Api(this.session.api.connection, signal);
+  }
+
+  /** Goes to another state of this section, and says something there. Back returns to the present one. */
+  protected go(changes: Record<string, string | undefined>, notice = ""): void {
+    const hash = this.hrefOf(changes);
+    // The present state is shown already.
+    if (hash === location.hash) return;
+    this.arrival = notice;
+    location.hash = hash;
+  }
+
+  /** The link to another state of this section. */
+  protected hrefOf(changes: Record<string, string | undefined>): string {
+    return hashOf(readAddress().path, changed(this.query, changes), this.session);
+  }
+
+  /** The link to another section, which is open in the same project and environment. */
+  protected linkTo(path: string, names: Record<string, string>): string {
+    return hashOf(path, changed("", names), this.session);
   }
 
   protected async reload(): Promise<void> {
@@ -136,10 +199,10 @@ export abstract class Section extends LitElement {
   }
 
   /** Loads, in place of every load that has not ended. */
-  private async loadNewest(): Promise<void> {
+  protected async loadNewest(notice = ""): Promise<void> {
     this.loading.abort();
     const { signal } = (this.loading = new AbortController());
-    await this.attempt(() => this.load(signal));
+    await this.attempt(() => this.load(this.apiUntil(signal), signal), notice);
     if (!signal.aborted) this.isLoaded = true;
   }
 
@@ -182,6 +245,7 @@ export abstract class Section extends LitElement {
 
   protected reveal(title: string, value: string): void {
     this.secret = { title, value };
+    this.copied = "";
     void this.showDialog();
   }
 
@@ -210,9 +274,13 @@ export abstract class Section extends LitElement {
           </div>`
         : nothing}
       <div role="status">${this.notice ? html`<div class="notice good">${this.notice}</div>` : nothing}</div>
-      ${this.isLoaded ? this.content() : html`<p class="spinner">Loading …</p>`} ${this.question ? this.questionDialog(this.question) : nothing}
+      ${this.isLoaded ? this.content() : this.waiting()} ${this.question ? this.questionDialog(this.question) : nothing}
       ${this.secret ? this.secretDialog(this.secret) : nothing}
     `;
+  }
+
+  protected waiting(): TemplateResult {
+    return html`<p class="spinner">Loading …</p>`;
   }
 
   private questionDialog({ title, text, verb, typed, name, list, run }: Question): TemplateResult {
@@ -246,13 +314,13 @@ export abstract class Section extends LitElement {
 
   private secretDialog({ title, value }: Secret): TemplateResult {
     const copy = async (): Promise<void> => {
-      await navigator.clipboard.writeText(value).catch(() => undefined);
-      this.notice = "Copied.";
+      this.copied = (await copyText(value)) ? "Copied." : "The browser does not let the page copy: select the text and copy it.";
     };
     return html`<dialog aria-labelledby="secret" @close=${() => this.closeDialog()}>
       <h3 id="secret">${title}</h3>
       <p>It is shown only now. The server cannot show it again.</p>
       <pre tabindex="0">${value}</pre>
+      <p role="status">${this.copied}</p>
       <footer>
         <button @click=${copy}>Copy</button>
         <button class="primary" @click=${() => this.closeDialog()}>I have stored it</button>

@@ -55,7 +55,12 @@ export interface Connection {
   projectId?: string | undefined;
   /** The environment that a master key acts on. */
   environment?: string | undefined;
+  /** Whether lists and counts of events leave out the service's own, unless the request names a tenant. */
+  withoutOwnEvents?: boolean | undefined;
 }
+
+/** The tenant of the service's own events. */
+export const OWN_TENANT = "audit-server";
 
 const KINDS: Record<number, FailureKind> = {
   400: "invalid",
@@ -75,7 +80,11 @@ interface ErrorBody {
 
 /** Requests to the HTTP API with one credential, which is sent in a header and never in a URL. */
 export class Api {
-  constructor(readonly connection: Connection) {}
+  /** `signal` aborts every request that has none of its own. */
+  constructor(
+    readonly connection: Connection,
+    private readonly signal?: AbortSignal,
+  ) {}
 
   get isMaster(): boolean {
     return this.connection.credential.startsWith("mk_");
@@ -114,19 +123,21 @@ export class Api {
     path: string,
     options: { parameters?: Parameters; body?: unknown; accept?: string; signal?: AbortSignal | undefined } = {},
   ): Promise<Response> {
-    const { credential, baseUrl, projectId, environment } = this.connection;
+    const { credential, baseUrl, projectId, environment, withoutOwnEvents } = this.connection;
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(options.parameters ?? {})) {
       if (value === undefined || value === "") continue;
       for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
     }
     if (this.isMaster && environment === "test" && /^\/(events|destinations|alerts(\?|$|\/alt_)|log)/.test(path)) query.set("environment", "test");
+    if (withoutOwnEvents && /^\/events(\/(summary|feed|export))?$/.test(path) && !query.has("tenant_id")) query.set("not_tenant_id", OWN_TENANT);
     const headers: Record<string, string> = {};
     if (credential) headers["Authorization"] = `Bearer ${credential}`;
     if (this.isMaster && projectId && !path.startsWith("/projects")) headers["X-Project-Id"] = projectId;
     if (options.accept) headers["Accept"] = options.accept;
     const init: RequestInit = { method, headers, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
-    if (options.signal) init.signal = options.signal;
+    const signal = options.signal ?? this.signal;
+    if (signal) init.signal = signal;
     if (options.body !== undefined) {
       headers["Content-Type"] = "application/json";
       init.body = JSON.stringify(options.body);

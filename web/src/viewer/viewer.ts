@@ -41,6 +41,7 @@ export class AuditLogViewer extends LitElement {
     refreshToken: { attribute: false },
     filter: { attribute: false },
     wanted: { attribute: false },
+    withoutOwnEvents: { attribute: false },
     opened: { state: true },
     isAbsolute: { state: true },
     isUtc: { state: true },
@@ -61,6 +62,8 @@ export class AuditLogViewer extends LitElement {
   declare filter: Filter;
   /** The id of the event to open. */
   declare wanted: string | undefined;
+  /** Whether the list leaves out the service's own events, which a key sees. */
+  declare withoutOwnEvents: boolean | undefined;
   declare private opened: AuditEvent | undefined;
   declare isAbsolute: boolean;
   declare private isUtc: boolean;
@@ -121,6 +124,11 @@ export class AuditLogViewer extends LitElement {
     return `${location.href.split("#")[0]}#${toFragment(this.view)}`;
   }
 
+  /** The view as it is in a link. */
+  get viewFragment(): string {
+    return toFragment(this.view);
+  }
+
   private get view(): View {
     return { filter: this.filter, event: this.opened?.id ?? this.wanted, isUtc: this.isUtc };
   }
@@ -136,7 +144,8 @@ export class AuditLogViewer extends LitElement {
 
   private readonly onOffline = (): void => this.events.lost();
 
-  private applyView(view: View): void {
+  /** Shows a view: its filter, its open event and its zone. */
+  applyView(view: View): void {
     // The same filter is not read again.
     if (toFragment({ filter: view.filter }) !== toFragment({ filter: this.filter })) this.filter = view.filter;
     this.wanted = view.event;
@@ -161,11 +170,11 @@ export class AuditLogViewer extends LitElement {
       const regional = navigator.languages.find((tag) => tag.split("-")[0] === name.split("-")[0]);
       this.formats = new Formats(name.includes("-") ? name : (regional ?? name), messages, this.isUtc);
     }
-    const credentials = ["baseUrl", "token", "projectId", "environment"];
+    const credentials = ["baseUrl", "token", "projectId", "environment", "withoutOwnEvents"];
     const isOther = credentials.some((name) => changed.has(name));
     if (isOther) {
       this.api = new Api({
-        baseUrl: this.baseUrl, credential: this.token, projectId: this.projectId, environment: this.environment,
+        baseUrl: this.baseUrl, credential: this.token, projectId: this.projectId, environment: this.environment, withoutOwnEvents: this.withoutOwnEvents,
       });
     }
     const { events } = this;

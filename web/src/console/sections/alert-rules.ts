@@ -1,7 +1,7 @@
-import { html, nothing, type TemplateResult } from "lit";
-import { visible } from "../../shared/visible.js";
+import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import type { Api } from "../../shared/api.js";
 import { GROUPS, preview, type Preview, PREVIEW_EVENTS_MAX, type RuleDraft } from "../preview.js";
-import { fieldsOf, listOf, Section, time } from "../section.js";
+import { fieldsOf, listOf, nameOf, Section, time } from "../section.js";
 
 interface Rule extends RuleDraft {
   id: string;
@@ -20,26 +20,47 @@ const DISTINCT = GROUP_BY.filter((field) => field !== "tenant_id");
 
 /** Alert rules, with a preview of what a rule would have done. */
 export class AlertRules extends Section {
-  static override properties = { rules: { state: true }, preview: { state: true }, draft: { state: true } };
+  static override properties = { rules: { state: true }, preview: { state: true } };
   declare private rules: Rule[];
   declare private preview: { name: string; result: Preview } | undefined;
-  /** The rule in the form; an empty object for a new one. */
-  declare private draft: Partial<Rule>;
   protected readonly heading = "Alert rules";
   protected readonly text = "A rule counts events whose action matches its pattern, by actor, tenant, address, session or target, and raises an alert at its threshold. Built-in rules can be switched off; their numbers and conditions can be changed.";
 
   constructor() {
     super();
     this.rules = [];
-    this.draft = {};
   }
 
-  protected override async load(): Promise<void> {
-    this.rules = (await this.session.api.get<{ rules: Rule[] }>("/alerts/rules")).rules;
+  /** The rule in the form, which the address names; an empty object for a new one. */
+  private get draft(): Partial<Rule> {
+    return this.rules.find(({ id }) => id === this.named("rule")) ?? {};
+  }
+
+  protected override async load(api: Api): Promise<void> {
+    this.rules = (await api.get<{ rules: Rule[] }>("/alerts/rules")).rules;
+  }
+
+  protected override reload(): Promise<void> {
+    this.preview = undefined;
+    return super.reload();
+  }
+
+  override updated(changed: PropertyValues): void {
+    if ((changed.has("query") || changed.has("isLoaded")) && this.draft.id !== undefined) this.renderRoot.querySelector("form")?.scrollIntoView({ block: "nearest" });
   }
 
   private amend(rule: Rule, changes: Partial<Rule>): void {
     void this.change(() => this.session.api.send("PATCH", `/alerts/rules/${rule.id}`, changes), `${rule.name}: changed.`);
+  }
+
+  private toggle(rule: Rule, input: HTMLInputElement): void {
+    if (input.checked) return this.amend(rule, { enabled: true });
+    input.checked = true;
+    this.ask({
+      title: `Switch off the rule “${rule.name}”`, verb: "Switch off",
+      text: `From now on the rule raises no alert (severity ${rule.severity}). Events that arrive meanwhile are not counted later.`,
+      run: () => this.session.api.send("PATCH", `/alerts/rules/${rule.id}`, { enabled: false }),
+    });
   }
 
   private confirmRemoval(rule: Rule): void {
@@ -53,8 +74,10 @@ export class AlertRules extends Section {
   private async show(rule: RuleDraft, name: string): Promise<void> {
     this.preview = undefined;
     await this.attempt(async () => {
-      this.preview = { name, result: await preview(this.session.api, rule) };
+      this.preview = { name, result: await preview(this.apiUntil(this.loading.signal), rule) };
     });
+    await this.updateComplete;
+    this.renderRoot.querySelector("section h3")?.scrollIntoView({ block: "nearest" });
   }
 
   private async onSubmit(event: SubmitEvent): Promise<void> {
@@ -73,34 +96,35 @@ export class AlertRules extends Section {
     const body = type === "builtin" ? changeable : { ...fields, ...(id && !texts["count_distinct"] ? { count_distinct: null } : {}) };
     const { api } = this.session;
     const send = (): Promise<unknown> => (id ? api.send("PATCH", `/alerts/rules/${id}`, body) : api.send("POST", "/alerts/rules", body));
-    if (await this.change(send, `${String(fields["name"])}: stored.`)) this.draft = {};
+    const notice = `${String(fields["name"])}: stored.`;
+    if (await this.change(send, notice)) this.go({ rule: undefined }, notice);
   }
 
   protected override content(): TemplateResult {
     const { isMaster } = this.session;
     const rows = this.rules.map((rule) => html`<tr>
       <td><input type="checkbox" aria-label="${rule.name} enabled" .checked=${rule.enabled} ?disabled=${!isMaster}
-        @change=${(event: Event) => this.amend(rule, { enabled: (event.target as HTMLInputElement).checked })} /></td>
+        @change=${(event: Event) => this.toggle(rule, event.target as HTMLInputElement)} /></td>
       <th scope="row">${rule.name} ${rule.type === "builtin" ? html`<span class="badge">built-in</span>` : nothing}</th>
-      <td><code>${rule.action_pattern}</code></td>
-      <td>${rule.threshold}${rule.count_distinct ? ` distinct ${rule.count_distinct}` : ""} in ${rule.window_seconds} s by ${rule.group_by}</td>
+      <td class="wide"><code>${rule.action_pattern}</code></td>
+      <td class="wide">${rule.threshold}${rule.count_distinct ? ` distinct ${rule.count_distinct}` : ""} in ${rule.window_seconds} s by ${rule.group_by}</td>
       <td><span class="badge ${rule.severity}">${rule.severity}</span></td>
       <td>${rule.cooldown_seconds} s</td>
       <td class="actions">
         <button @click=${() => this.show(rule, rule.name)}>Preview</button>
-        ${isMaster ? html`<button @click=${() => (this.draft = rule)}>Edit</button>` : nothing}
+        ${isMaster ? html`<button @click=${() => this.go({ rule: rule.id })}>Edit</button>` : nothing}
         ${isMaster && rule.type === "custom" ? html`<button class="danger" @click=${() => this.confirmRemoval(rule)}>Delete</button>` : nothing}
       </td>
     </tr>`);
     return html`${this.masterOnly()} ${this.table(["On", "Rule", "Action", "Fires at", "Severity", "Cooldown", ""], rows, "No rules.")}
-      ${this.preview ? this.previewOf(this.preview.name, this.preview.result) : nothing} ${isMaster ? this.form() : nothing}`;
+      <div class="columns">${isMaster ? html`<div>${this.form()}</div>` : nothing} ${this.preview ? this.previewOf(this.preview.name, this.preview.result) : nothing}</div>`;
   }
 
   private previewOf(name: string, { lookedAt, matching, alerts }: Preview): TemplateResult {
-    const rows = alerts.slice(0, 20).map((alert) => html`<tr><td>${visible(alert.group)}</td><td>${alert.count}</td><td>${time(alert.at)}</td></tr>`);
-    return html`<h3>Preview of ${name}</h3>
+    const rows = alerts.slice(0, 20).map((alert) => html`<tr><td>${nameOf({ id: alert.group, name: alert.name })}</td><td>${alert.count}</td><td>${time(alert.at)}</td></tr>`);
+    return html`<section aria-label="Preview"><h3 tabindex="-1">Preview of ${name}</h3>
       <p>Among the newest ${lookedAt} events with this action (at most ${PREVIEW_EVENTS_MAX}), ${matching} match. The rule would have raised <b>${alerts.length}</b> alerts. The preview counts by the time of the events; the server also leaves out events that arrive later than the window.</p>
-      ${this.table(["Group", "Count", "Time"], rows, "It would have raised no alert.")}`;
+      ${this.table(["Group", "Count", "Time"], rows, "It would have raised no alert.")}</section>`;
   }
 
   private form(): TemplateResult {
@@ -125,7 +149,7 @@ export class AlertRules extends Section {
         ${list("outcomes", "Only outcomes")} <label class="wide">Not these actors, one id per line<textarea name="not_actor_ids" rows="2" .value=${textOf("not_actor_ids", draft.not_actor_ids)}></textarea></label>
         <button class="primary" value="store">${draft.id ? "Store changes" : "Create rule"}</button>
         ${isBuiltin ? nothing : html`<button value="preview">Preview</button>`}
-        ${draft.id ? html`<button type="button" class="plain" @click=${() => (this.draft = {})}>Cancel</button>` : nothing}
+        ${draft.id ? html`<button type="button" class="plain" @click=${() => this.go({ rule: undefined })}>Cancel</button>` : nothing}
       </form>`;
   }
 }

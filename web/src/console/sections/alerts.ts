@@ -1,121 +1,166 @@
-import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit";
+import { type Api, asFailure, Failure } from "../../shared/api.js";
 import { visible } from "../../shared/visible.js";
+import { type Alert, alertFacts, countOf, eventRows, groupOf, historyRows, type LinkTo, type OpenedAlert, readAlert } from "../alerts/alert.js";
 import { Section, time } from "../section.js";
-
-interface Alert {
-  id: string;
-  rule_id: string;
-  rule_name: string;
-  severity: string;
-  status: string;
-  tenant_id: string;
-  group_by: string;
-  group_key: string;
-  actor_name?: string;
-  count_distinct?: string;
-  event_count: number;
-  sample_event_ids: string[];
-  fired_at: string;
-  acknowledged_at: string | null;
-  resolved_at: string | null;
-}
 
 interface Page {
   alerts: Alert[];
   cursor: string | null;
 }
 
+type Status = "acknowledged" | "resolved";
+const VERBS: Record<Status, string> = { acknowledged: "Acknowledge", resolved: "Resolve" };
+const STATUSES = ["open", "acknowledged", "resolved"];
+const SEVERITIES = ["critical", "high", "medium", "low"];
+const ALL = "all";
+
 /** Fired alerts: open, acknowledged, resolved. */
 export class Alerts extends Section {
-  static override properties = { status: { state: true }, severity: { state: true }, alerts: { state: true }, wanted: { attribute: false } };
-  declare private status: string;
-  declare private severity: string;
-  declare private alerts: Alert[];
-  /** The id of the one alert of a link. */
-  declare wanted: string | undefined;
-  private cursor: string | null = null;
+  static override properties = { page: { state: true }, opened: { state: true }, chosen: { state: true } };
+  /** The alerts of the present filter, if they have been read. */
+  declare private page: Page | undefined;
+  declare private opened: OpenedAlert | undefined;
+  /** The ids of the alerts that are changed together. */
+  declare private chosen: ReadonlySet<string>;
   protected readonly heading = "Alerts";
   protected readonly text = "Raised by the alert rules. An alert is open until somebody acknowledges or resolves it; it never becomes open again.";
 
   constructor() {
     super();
-    this.status = "open";
-    this.severity = "";
-    this.alerts = [];
+    this.chosen = new Set();
   }
 
-  private read(signal: AbortSignal, cursor?: string): Promise<Page> {
-    return this.session.api.get<Page>("/alerts", { status: this.status, severity: this.severity, cursor }, signal);
+  private get alertId(): string | undefined {
+    return this.idOf("alert", "alt");
   }
 
-  override willUpdate(changed: PropertyValues): void {
-    if (changed.has("session") || changed.has("wanted")) void this.reload();
+  private get status(): string {
+    return this.named("status") || "open";
   }
 
-  protected override reload(): Promise<void> {
+  private get severity(): string {
+    return this.named("severity") || ALL;
+  }
+
+  private read(api: Api, cursor?: string): Promise<Page> {
+    const of = (value: string): string => (value === ALL ? "" : value);
+    return api.get<Page>("/alerts", { status: of(this.status), severity: of(this.severity), cursor });
+  }
+
+  protected override async load(api: Api, signal: AbortSignal): Promise<void> {
     // If the new ones cannot be read, the old ones are not those of the page.
-    this.alerts = [];
-    this.cursor = null;
-    return super.reload();
+    this.page = undefined;
+    this.opened = undefined;
+    this.chosen = new Set();
+    const { alertId } = this;
+    if (alertId) this.opened = await readAlert(this.session, api, signal, alertId);
+    else this.page = await this.read(api);
   }
 
-  protected override async load(signal: AbortSignal): Promise<void> {
-    if (this.wanted) {
-      this.alerts = [(await this.session.api.get<{ alert: Alert }>(`/alerts/${this.wanted}`, {}, signal)).alert];
-      this.cursor = null;
-      return;
-    }
-    const page = await this.read(signal);
-    this.alerts = page.alerts;
-    this.cursor = page.cursor;
-  }
-
-  private async more(): Promise<void> {
+  private async more({ alerts, cursor }: Page): Promise<void> {
+    const { signal } = this.loading;
     await this.attempt(async () => {
-      const page = await this.read(this.loading.signal, this.cursor ?? undefined);
-      this.alerts = [...this.alerts, ...page.alerts];
-      this.cursor = page.cursor;
+      const page = await this.read(this.apiUntil(signal), cursor ?? undefined);
+      this.page = { ...page, alerts: [...alerts, ...page.alerts] };
     });
   }
 
-  private set(alert: Alert, status: string): void {
-    void this.change(() => this.session.api.send("PATCH", `/alerts/${alert.id}`, { status }), `${alert.rule_name}: ${status}.`);
+  /** Changes alerts one after the other. One that cannot be changed does not keep the others from it. */
+  private async apply(alerts: readonly Alert[], status: Status): Promise<void> {
+    const failures: Failure[] = [];
+    for (const { id } of alerts) {
+      await this.session.api.send("PATCH", `/alerts/${id}`, { status }).catch((error: unknown) => failures.push(asFailure(error)));
+    }
+    const [first] = failures;
+    if (!first) return;
+    await this.loadNewest();
+    if (alerts.length === 1 || first.kind === "expired") throw first;
+    throw new Failure(first.kind, `${failures.length} of ${alerts.length} alerts were not changed: ${first.message}`, first.status, first.code, first.requestId, first.details);
   }
 
-  private select(label: string, value: string, options: string[], set: (value: string) => void): TemplateResult {
+  private set(alerts: readonly Alert[], status: Status): void {
+    const [first] = alerts;
+    void this.change(() => this.apply(alerts, status), `${alerts.length === 1 && first ? first.rule_name : `${alerts.length} alerts`}: ${status}.`);
+  }
+
+  private setAll(status: Status): void {
+    const alerts = this.page?.alerts.filter(({ id }) => this.chosen.has(id)) ?? [];
+    if (status === "acknowledged") return this.set(alerts, status);
+    this.ask({
+      title: `Resolve ${alerts.length} alerts`, verb: "Resolve", text: "A resolved alert never becomes open again. The next events can raise a new one.",
+      run: () => this.apply(alerts, status),
+    });
+  }
+
+  private choose(ids: readonly string[], isChosen: boolean): void {
+    const chosen = new Set(this.chosen);
+    for (const id of ids) isChosen ? chosen.add(id) : chosen.delete(id);
+    this.chosen = chosen;
+  }
+
+  private select(label: string, name: "status" | "severity", options: string[], fallback: string): TemplateResult {
     const onChange = (event: Event): void => {
-      set((event.target as HTMLSelectElement).value);
-      void this.reload();
+      const { value } = event.target as HTMLSelectElement;
+      this.go({ [name]: value === fallback ? undefined : value });
     };
     return html`<label>${label}<select @change=${onChange}>
-      <option value="" .selected=${value === ""}>all</option>
-      ${options.map((name) => html`<option .selected=${name === value}>${name}</option>`)}
+      ${[ALL, ...options].map((value) => html`<option .selected=${value === this[name]}>${value}</option>`)}
     </select></label>`;
   }
 
-  protected override content(): TemplateResult {
-    const rows = this.alerts.map((alert) => html`<tr>
+  private buttons(alert: Alert): TemplateResult {
+    const button = (status: Status): TemplateResult => html`<button @click=${() => this.set([alert], status)}>${VERBS[status]}</button>`;
+    return html`${alert.status === "open" ? button("acknowledged") : nothing} ${alert.status === "resolved" ? nothing : button("resolved")}`;
+  }
+
+  private row(alert: Alert): TemplateResult {
+    const onChoose = (event: Event): void => this.choose([alert.id], (event.target as HTMLInputElement).checked);
+    return html`<tr>
+      <td>${alert.status === "resolved" ? nothing : html`<input type="checkbox" aria-label="Choose ${alert.rule_name}" .checked=${this.chosen.has(alert.id)} @change=${onChoose} />`}</td>
       <td><span class="badge ${alert.severity}">${alert.severity}</span></td>
-      <th scope="row">${alert.rule_name}</th>
-      <td>${visible(alert.tenant_id)}</td>
-      <td>${alert.group_by} ${visible(alert.group_key)}${alert.actor_name ? html` (${visible(alert.actor_name)})` : nothing}</td>
-      <td>${alert.event_count}${alert.count_distinct ? ` distinct ${alert.count_distinct}` : ""}: ${alert.sample_event_ids.slice(0, 3).map((id, index) => html`<a href="#/events?event=${id}">event ${index + 1}</a> `)}</td>
+      <th scope="row"><a href=${this.hrefOf({ alert: alert.id })}>${alert.rule_name}</a></th>
+      <td>${visible(alert.tenant_id)}</td><td class="wide">${groupOf(alert)}</td><td>${countOf(alert)}</td>
       <td>${time(alert.fired_at)}</td>
       <td><span class="badge ${alert.status}">${alert.status}</span></td>
-      <td class="actions">
-        ${alert.status === "open" ? html`<button @click=${() => this.set(alert, "acknowledged")}>Acknowledge</button>` : nothing}
-        ${alert.status !== "resolved" ? html`<button @click=${() => this.set(alert, "resolved")}>Resolve</button>` : nothing}
-      </td>
-    </tr>`);
-    const columns = ["Severity", "Rule", "Tenant", "Group", "Events", "Fired", "Status", ""];
-    if (this.wanted) return html`${this.table(columns, rows, "No such alert.")}<p><a href="#/alerts">All alerts</a></p>`;
+      <td class="actions">${this.buttons(alert)}</td>
+    </tr>`;
+  }
+
+  protected override content(): TemplateResult {
+    const { opened, page } = this;
+    if (this.alertId) return opened ? this.alertPage(opened) : this.back();
     return html`
-      <div class="bar">
-        ${this.select("Status", this.status, ["open", "acknowledged", "resolved"], (value) => (this.status = value))}
-        ${this.select("Severity", this.severity, ["critical", "high", "medium", "low"], (value) => (this.severity = value))}
-      </div>
-      ${this.table(columns, rows, "No alerts with this status.")}
-      ${this.cursor ? html`<p><button ?disabled=${this.isBusy} @click=${() => this.more()}>Show older alerts</button></p>` : nothing}
+      <div class="bar">${this.select("Status", "status", STATUSES, "open")} ${this.select("Severity", "severity", SEVERITIES, ALL)} ${page ? this.bulk(page) : nothing}</div>
+      ${page ? this.table(["Chosen", "Severity", "Rule", "Tenant", "Group", "Events", "Fired", "Status", ""], page.alerts.map((alert) => this.row(alert)), "No alerts with this status.") : this.failure ? nothing : this.waiting()}
+      ${page?.cursor ? html`<p><button ?disabled=${this.isBusy} @click=${() => this.more(page)}>Show older alerts</button></p>` : nothing}
     `;
+  }
+
+  private bulk({ alerts }: Page): TemplateResult | typeof nothing {
+    const ids = alerts.filter(({ status }) => status !== "resolved").map(({ id }) => id);
+    const { size } = this.chosen;
+    if (ids.length === 0) return nothing;
+    const isAll = size === ids.length;
+    return html`<button @click=${() => this.choose(ids, !isAll)}>${isAll ? "Choose none" : `Choose all ${ids.length}`}</button>
+      ${(["acknowledged", "resolved"] as const).map((status) => html`<button ?disabled=${size === 0 || this.isBusy} @click=${() => this.setAll(status)}>${VERBS[status]} ${size} chosen</button>`)}`;
+  }
+
+  private back(): TemplateResult {
+    return html`<p><a href=${this.hrefOf({ alert: undefined })}>All alerts</a></p>`;
+  }
+
+  private alertPage(opened: OpenedAlert): TemplateResult {
+    const linkTo: LinkTo = (path, names) => this.linkTo(path, names);
+    const { alert } = opened;
+    return html`${this.back()}
+      <h3>${alert.rule_name}</h3>
+      ${alertFacts(alert, linkTo)}
+      <div class="bar">${this.buttons(alert)}</div>
+      <h3>History</h3>
+      ${this.table(["Status", "Since", "By"], historyRows(opened), "")}
+      <h3>Events</h3>
+      <p class="muted">The newest events that it counted, 10 at most.</p>
+      ${this.table(["Event", "Time", "Actor", "Target", "Address", "Outcome"], eventRows(opened, linkTo), "It names no events.")}`;
   }
 }

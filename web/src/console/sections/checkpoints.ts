@@ -1,5 +1,5 @@
 /** Earlier checkpoints of a log, and whether the present one continues them. */
-import type { Api } from "../../shared/api.js";
+import { type Api, isAbort } from "../../shared/api.js";
 import { type Checkpoint, openCheckpoint, toHex, verifyConsistency } from "../../../../clients/typescript/src/verify/index.js";
 import { hashesOf } from "../../../../clients/typescript/src/verify/merkle.js";
 
@@ -57,6 +57,7 @@ export async function verifyHistory(api: Api, noted: readonly Noted[], present: 
       opened = await openCheckpoint(note, key);
       await checkContinues(api, opened, present);
     } catch (error) {
+      if (isAbort(error)) throw error;
       fault = error instanceof Error ? error.message : String(error);
     }
     steps.push({ source, size: opened?.size, root: opened ? toHex(opened.root) : "", fault });

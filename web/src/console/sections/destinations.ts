@@ -1,4 +1,5 @@
 import { css, html, nothing, type TemplateResult } from "lit";
+import type { Api } from "../../shared/api.js";
 import { keyed } from "lit/directives/keyed.js";
 import { bodyOf, type Draft, destinationForm, newDraft } from "../destinations/form.js";
 import { KINDS } from "../destinations/kinds.js";
@@ -30,7 +31,7 @@ export class Destinations extends Section {
   static override properties = { destinations: { state: true }, opened: { state: true }, draft: { state: true } };
   static override styles = [
     Section.styles,
-    css`h3, h4 { overflow-wrap: anywhere; } h4 { margin: 16px 0 6px; } .facts th { white-space: nowrap; vertical-align: top; width: 1%; } .facts pre { border: 0; padding: 0; background: none; } .facts pre, .records pre { max-height: 300px; } .records pre { margin-bottom: 8px; }`,
+    css`h3, h4 { overflow-wrap: anywhere; } h4 { margin: 16px 0 6px; } .facts pre { border: 0; padding: 0; background: none; } .facts pre, .records pre { max-height: 300px; } .records pre { margin-bottom: 8px; }`,
   ];
   declare private destinations: Destination[];
   declare private opened: Opened | undefined;
@@ -46,14 +47,15 @@ export class Destinations extends Section {
     this.draft = newDraft();
   }
 
-  protected override async load(): Promise<void> {
+  protected override async load(api: Api): Promise<void> {
     if (!this.session.isMaster) return;
-    this.destinations = (await this.session.api.get<{ destinations: Destination[] }>("/destinations")).destinations;
-    const { draft, opened } = this;
+    this.destinations = (await api.get<{ destinations: Destination[] }>("/destinations")).destinations;
+    const { draft } = this;
     if (draft.id !== undefined && !this.destinations.some(({ id }) => id === draft.id)) this.edit(newDraft());
-    const destination = this.destinations.find(({ id }) => id === opened?.destination.id);
-    if (destination) await this.open(destination, opened);
-    else this.opened = undefined;
+    const destination = this.destinations.find(({ id }) => id === this.named("destination"));
+    // What the reader looks at of one is not shown below the name of another.
+    if (destination?.id !== this.opened?.destination.id) this.opened = undefined;
+    if (destination) await this.open(api, destination);
   }
 
   private edit(draft: Draft): void {
@@ -73,31 +75,40 @@ export class Destinations extends Section {
     if (this.opened?.destination.id === id) this.opened = { ...this.opened, ...part };
   }
 
-  private async open(destination: Destination, before?: Opened): Promise<void> {
-    const page = await this.session.api.get<SetAsidePage>(`/destinations/${destination.id}/set-aside`);
-    this.opened = { ...before, destination, setAside: page.events, cursor: page.cursor };
+  private async open(api: Api, destination: Destination): Promise<void> {
+    const page = await api.get<SetAsidePage>(`/destinations/${destination.id}/set-aside`);
+    // What was read in the meantime, such as a preview, stays.
+    this.opened = { ...this.opened, destination, setAside: page.events, cursor: page.cursor };
   }
 
   private async showMore(opened: Opened): Promise<void> {
-    const page = await this.session.api.get<SetAsidePage>(`/destinations/${opened.destination.id}/set-aside`, { cursor: opened.cursor ?? undefined });
+    const page = await this.apiUntil(this.loading.signal).get<SetAsidePage>(`/destinations/${opened.destination.id}/set-aside`, { cursor: opened.cursor ?? undefined });
     this.opened = { ...opened, setAside: [...opened.setAside, ...page.events], cursor: page.cursor };
   }
 
   private async onSubmit(event: SubmitEvent): Promise<void> {
     const { draft } = this;
     const body = bodyOf(draft, fieldsOf(event));
+    let stored: Destination | undefined;
     const store = async (): Promise<void> => {
       const { api } = this.session;
       const sent = draft.id === undefined ? api.send<{ destination: Destination }>("POST", "/destinations", body) : api.send<{ destination: Destination }>("PATCH", `/destinations/${draft.id}`, body);
-      const { destination } = await sent;
-      this.opened = { destination, setAside: [], cursor: null };
-      if (destination.signing_secret) this.reveal("Secret that signs requests to the destination", destination.signing_secret);
+      stored = (await sent).destination;
+      if (stored.signing_secret) this.reveal("Secret that signs requests to the destination", stored.signing_secret);
     };
-    if (await this.change(store, `${String(body["name"])}: stored.`)) this.edit(newDraft());
+    const notice = `${String(body["name"])}: stored.`;
+    if (!(await this.change(store, notice))) return;
+    this.edit(newDraft());
+    if (stored) this.go({ destination: stored.id }, notice);
   }
 
-  private setPaused({ id }: Destination, paused: boolean): void {
-    void this.change(() => this.session.api.send("PATCH", `/destinations/${id}`, { paused }), paused ? "Paused. Events wait." : "The next attempt is made now.");
+  private setPaused({ id, name }: Destination, paused: boolean): void {
+    const set = (): Promise<unknown> => this.session.api.send("PATCH", `/destinations/${id}`, { paused });
+    if (!paused) return void this.change(set, "The next attempt is made now.");
+    this.ask({
+      title: `Pause the destination “${name}”`, verb: "Pause", text: "From now on its receiver gets no events, and what watches them there sees none. They wait, and are sent when it is resumed.",
+      run: set,
+    });
   }
 
   private test({ id }: Destination): void {
@@ -108,7 +119,7 @@ export class Destinations extends Section {
 
   private preview({ id }: Destination, format?: string): void {
     void this.attempt(async () => {
-      this.show(id, { preview: await this.session.api.get<{ format: string; records: Json[] }>(`/destinations/${id}/preview`, { format }) });
+      this.show(id, { preview: await this.apiUntil(this.loading.signal).get<{ format: string; records: Json[] }>(`/destinations/${id}/preview`, { format }) });
     });
   }
 
@@ -169,10 +180,10 @@ export class Destinations extends Section {
       <td>${time(destination.last_success_at)}</td>
       <td>${time(destination.next_attempt_at)}</td>
       <td>${NUMBERS.format(destination.set_aside)}</td>
-      <td class="actions"><button @click=${() => this.attempt(() => this.open(destination))}>Open</button></td>
+      <td class="actions"><button @click=${() => this.go({ destination: destination.id })}>Open</button></td>
     </tr>`);
     const name = draft.id === undefined ? "New destination" : `Edit ${draft.name ?? ""}`;
-    return html`<div class="bar"><button @click=${() => this.attempt(() => this.load())}>Refresh</button></div>
+    return html`<div class="bar"><button @click=${() => this.loadNewest()}>Refresh</button></div>
       ${this.table(["State", "Destination", "Lag", "Last success", "Next attempt", "Set aside", ""], rows, "No destinations in this environment yet.")}
       ${opened ? this.details(opened) : nothing}
       <h3>${name}</h3>
@@ -239,7 +250,7 @@ export class Destinations extends Section {
   private setAsideOf({ destination, setAside, cursor, resent }: Opened): TemplateResult {
     const rows = setAside.map((event) => html`<tr>
       <td>${event.position}${event.run > 0 ? html` <span class="muted">run ${event.run}</span>` : nothing}</td>
-      <th scope="row"><a href="#/events?event=${event.event_id}">${event.event_id}</a> <span class="muted">${event.seq} in the log</span></th>
+      <th scope="row"><a href=${this.linkTo("events", { event: event.event_id })}>${event.event_id}</a> <span class="muted">${event.seq} in the log</span></th>
       <td>${time(event.at)}</td>
       <td>${visible(event.reason)}</td>
       <td class="actions"><button ?disabled=${this.isBusy} @click=${() => this.resend(destination, event)}>Resend</button></td>

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import type { Api } from "../../shared/api.js";
 import { fieldsOf, listOf, Section, time } from "../section.js";
 import type { Project } from "../session.js";
 
@@ -23,10 +24,9 @@ const OVERLAP_SECONDS = 86_400;
 
 /** Projects, and the keys of projects and of the organization. */
 export class Keys extends Section {
-  static override properties = { keys: { state: true }, masters: { state: true }, isRevokedShown: { state: true } };
+  static override properties = { keys: { state: true }, masters: { state: true } };
   declare private keys: Key[];
   declare private masters: Key[];
-  declare private isRevokedShown: boolean;
   protected readonly heading = "Projects and keys";
   protected readonly text = "A project key acts on one project in one environment. A key is shown once, when it is created; the server stores its hash.";
 
@@ -34,14 +34,16 @@ export class Keys extends Section {
     super();
     this.keys = [];
     this.masters = [];
-    this.isRevokedShown = false;
   }
 
-  protected override async load(): Promise<void> {
-    const { api, isMaster } = this.session;
+  protected override async load(api: Api): Promise<void> {
     this.keys = (await api.get<{ keys: Key[] }>("/keys")).keys;
-    if (!isMaster) return;
+    if (!this.session.isMaster) return;
     this.masters = (await api.get<{ master_keys: Key[] }>("/master-keys")).master_keys;
+  }
+
+  private get isRevokedShown(): boolean {
+    return this.named("revoked") !== "";
   }
 
   private revoke(key: Key, path: string): void {
@@ -127,7 +129,7 @@ export class Keys extends Section {
       const { project } = await this.session.api.send<{ project: Project }>("POST", "/projects", body);
       this.dispatchEvent(new CustomEvent("project-created", { detail: project, bubbles: true, composed: true }));
     };
-    if (await this.attempt(create, `Project ${body["name"] ?? ""} created. It has no keys yet.`)) form.reset();
+    if (await this.attempt(create, `Project ${body["name"] ?? ""} created.`)) form.reset();
   }
 
   private rows(keys: Key[], path: string): TemplateResult[] {
@@ -168,7 +170,7 @@ export class Keys extends Section {
     const { isMaster, project, projects } = this.session;
     const ofProject = this.keys.filter((key) => !project || key.project_id === project.id);
     return html`
-      <label class="check"><input type="checkbox" .checked=${this.isRevokedShown} @change=${() => (this.isRevokedShown = !this.isRevokedShown)} /> Show revoked keys</label>
+      <label class="check"><input type="checkbox" .checked=${this.isRevokedShown} @change=${() => this.go({ revoked: this.isRevokedShown ? undefined : "shown" })} /> Show revoked keys</label>
       <h3>Keys of the project ${project?.name ?? ""}</h3>
       ${this.table(columns, this.rows(ofProject, "/keys"), "No keys.")}
       ${isMaster ? this.form("/keys", "Create project key") : this.masterOnly()}

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import { type Api, isAbort } from "../../shared/api.js";
 import { type Checkpoint, openCheckpoint, toHex } from "../../../../clients/typescript/src/verify/index.js";
 import { readMetrics } from "../../shared/metrics.js";
 import { save } from "../../viewer/download.js";
@@ -32,29 +33,29 @@ export class Log extends Section {
     this.history = [];
   }
 
-  protected override async load(): Promise<void> {
-    const { api } = this.session;
+  protected override async load(api: Api, signal: AbortSignal): Promise<void> {
     const before = this.note;
     [this.note, this.key, this.rotations, this.metrics] = await Promise.all([
-      api.text("/log/checkpoint"), api.text("/log/key"), api.text("/log/key/rotations"), readMetrics(),
+      api.text("/log/checkpoint"), api.text("/log/key"), api.text("/log/key/rotations"), readMetrics(signal),
     ]);
     try {
       this.checkpoint = await openCheckpoint(this.note, this.key);
       this.checked = { text: "The signature was verified in this browser, with the key below.", isGood: true };
-      await this.remember(before, this.checkpoint);
+      await this.remember(api, before, this.checkpoint);
     } catch (error) {
+      if (isAbort(error)) throw error;
       this.checkpoint = undefined;
       this.checked = { text: `The signature was not verified: ${error instanceof Error ? error.message : String(error)}`, isGood: false };
     }
   }
 
   /** Verifies that the checkpoint continues those that the page has read before. Those of another project are forgotten. */
-  private async remember(before: string, present: Checkpoint): Promise<void> {
+  private async remember(api: Api, before: string, present: Checkpoint): Promise<void> {
     const isOfLog = ({ note }: Noted): boolean => note.startsWith(`${present.origin}\n`);
     const read = { note: before, source: `read before ${new Date().toLocaleTimeString()}` };
     const seen = before && before !== this.note ? [...this.seen, read] : this.seen;
     this.seen = seen.filter(isOfLog).slice(-SEEN_MAX);
-    this.history = await verifyHistory(this.session.api, this.seen, present, this.key);
+    this.history = await verifyHistory(api, this.seen, present, this.key);
   }
 
   private async compare(event: SubmitEvent): Promise<void> {
@@ -67,13 +68,13 @@ export class Log extends Section {
       if (!this.checkpoint) throw new Error("The present checkpoint is not verified.");
       if (noted.length === 0) throw new Error("Enter a checkpoint, or choose files that have some.");
       if (noted.length > HISTORY_CHECKPOINTS_MAX) throw new Error(`There are ${noted.length} checkpoints; at most ${HISTORY_CHECKPOINTS_MAX} are verified at once.`);
-      this.history = await verifyHistory(this.session.api, [...noted, ...this.seen], this.checkpoint, key || this.key);
+      this.history = await verifyHistory(this.apiUntil(this.loading.signal), [...noted, ...this.seen], this.checkpoint, key || this.key);
     });
   }
 
   private async evidence(): Promise<void> {
     await this.attempt(async () => {
-      const response = await this.session.api.fetch("GET", "/events/export");
+      const response = await this.apiUntil(this.loading.signal).fetch("GET", "/events/export");
       const events = await response.blob();
       save(events, "events.jsonl");
       save(new Blob([this.note], { type: "text/plain" }), "checkpoint.txt");

@@ -1,24 +1,26 @@
 import { css, html, nothing, type TemplateResult } from "lit";
-import { optional } from "../../shared/api.js";
+import { type Api, optional, OWN_TENANT } from "../../shared/api.js";
 import { readMetrics, samplesOf } from "../../shared/metrics.js";
 import { visible } from "../../shared/visible.js";
-import { CATEGORIES, type Summary } from "../../shared/types.js";
+import { CATEGORIES, type EventPage, type Summary } from "../../shared/types.js";
 import { en } from "../../viewer/languages/en.js";
 import { Formats } from "../../viewer/format.js";
 import { readSummary } from "../../viewer/summary.js";
-import { Section } from "../section.js";
+import { nameOf, Section } from "../section.js";
 import type { Usage } from "./usage.js";
 
 const DAYS = 30;
 /** More open alerts are shown as `20+`. */
 const OPEN_ALERTS_MAX = 20;
+/** Values of each list of frequent values. */
+const TOP_MAX = 8;
 const NUMBERS = new Intl.NumberFormat();
 
 /** Numbers of the server, over all projects: the name of a gauge in `/metrics`, its label, and whether it counts bytes. A server that does
  * not show its metrics here has none of them. */
 const GAUGES = [
-  { metric: "audit_webhook_deliveries_pending", label: "deliveries pending, all projects", href: "#/webhooks" },
-  { metric: "audit_destination_lag_events", label: "events that a destination lacks, all projects", href: "#/destinations" },
+  { metric: "audit_webhook_deliveries_pending", label: "deliveries pending, all projects", path: "webhooks" },
+  { metric: "audit_destination_lag_events", label: "events that a destination lacks, all projects", path: "destinations" },
   { metric: "audit_store_queue_depth", label: "requests in the write queue" },
   { metric: "audit_index_backlog_events", label: "events not yet indexed" },
   { metric: "audit_store_events_to_rebuild", label: "events to index again" },
@@ -44,20 +46,26 @@ export class Overview extends Section {
   private readiness = "";
   private metrics = "";
   private usage: Usage | undefined;
+  /** The names of the most active actors. */
+  private names = new Map<string, string>();
+  /** Whether no client has sent an event yet. */
+  private isEmpty = false;
   private readonly formats = new Formats(navigator.language, en, false);
 
-  protected override async load(): Promise<void> {
-    const { api } = this.session;
+  protected override async load(api: Api, signal: AbortSignal): Promise<void> {
     const start_date = new Date(Date.now() - DAYS * 86_400_000).toISOString();
-    const [summary, alerts, checkpoint, usage, ready, metrics] = await Promise.all([
-      optional(readSummary(api, { start_date, interval: "day" }, this.formats.zone)),
+    const [summary, alerts, checkpoint, usage, ready, metrics, first] = await Promise.all([
+      optional(readSummary(api, { start_date, interval: "day", not_tenant_id: OWN_TENANT }, this.formats.zone, signal)),
       optional(api.get<{ alerts: unknown[]; has_more: boolean }>("/alerts", { status: "open", limit: OPEN_ALERTS_MAX })),
       optional(api.text("/log/checkpoint")),
       optional(api.get<{ usage: Usage }>("/usage")),
-      fetch("/readyz", { cache: "no-store" }).then((response) => response.ok, () => false),
-      readMetrics(),
+      fetch("/readyz", { cache: "no-store", signal }).then((response) => response.ok, () => false),
+      readMetrics(signal),
+      optional(api.get<EventPage>("/events", { not_tenant_id: OWN_TENANT, limit: 1 })),
     ]);
     this.summary = summary;
+    void this.readNames(api);
+    this.isEmpty = first?.events.length === 0 && !first.has_more && !this.session.project?.archived_at;
     this.usage = usage?.usage;
     this.openAlerts = alerts && `${alerts.alerts.length}${alerts.has_more ? "+" : ""}`;
     this.logSize = checkpoint === undefined ? undefined : Number(checkpoint.split("\n")[1]);
@@ -65,11 +73,19 @@ export class Overview extends Section {
     this.metrics = metrics;
   }
 
+  /** Reads the names of the most active actors from their latest events. Until then, and without them, the ids are shown. */
+  private async readNames(api: Api): Promise<void> {
+    const ids = (this.summary?.top.actor_id ?? []).slice(0, TOP_MAX).map(({ value }) => value);
+    const pages = await Promise.all(ids.map((actor_id) => api.get<EventPage>("/events", { actor_id, limit: 1 }).catch(() => undefined)));
+    this.names = new Map(ids.map((id, index) => [id, pages[index]?.events[0]?.actor?.name ?? ""]));
+    this.requestUpdate();
+  }
+
   private gauges(): (TemplateResult | typeof nothing)[] {
-    return GAUGES.flatMap(({ metric, label, href, isBytes }) => {
+    return GAUGES.flatMap(({ metric, label, path, isBytes }) => {
       const [sample] = samplesOf(this.metrics, metric);
       if (!sample) return [];
-      return [this.card(label, isBytes ? this.formats.bytes(sample.value) : sample.value, href)];
+      return [this.card(label, isBytes ? this.formats.bytes(sample.value) : sample.value, path && this.linkTo(path, {}))];
     });
   }
 
@@ -83,16 +99,17 @@ export class Overview extends Section {
     const { summary } = this;
     const counts = CATEGORIES.map((name) => [name, summary?.buckets.reduce((sum, bucket) => sum + (bucket.categories?.[name] ?? 0), 0) ?? 0] as const);
     return html`
+      ${this.isEmpty ? html`<console-first-steps .session=${this.session}></console-first-steps>` : nothing}
       <div class="cards">
-        ${this.card(`events in ${DAYS} days`, summary?.total, "#/events")} ${this.card("events in the log", this.logSize, "#/log")}
-        ${this.card("open alerts", this.openAlerts, "#/alerts")} ${this.card("server", this.readiness)}
-        ${this.usage ? this.card("live events today", today(this.usage), "#/usage") : nothing} ${this.gauges()}
+        ${this.card(`events in ${DAYS} days`, summary?.total, this.linkTo("events", {}))} ${this.card("events in the log", this.logSize, this.linkTo("log", {}))}
+        ${this.card("open alerts", this.openAlerts, this.linkTo("alerts", {}))} ${this.card("server", this.readiness)}
+        ${this.usage ? this.card("live events today", today(this.usage), this.linkTo("usage", {})) : nothing} ${this.gauges()}
       </div>
       ${summary
         ? html`<h3>Events per day</h3>
             <div class="chart"><audit-log-histogram .summary=${summary} .formats=${this.formats} @zoom=${this.onZoom}></audit-log-histogram></div>
             <h3>By category</h3>
-            <div class="cards">${counts.map(([name, count]) => this.card(en.categories[name] ?? name, count, `#/events?category=${name}`))}</div>
+            <div class="cards">${counts.map(([name, count]) => this.card(en.categories[name] ?? name, count, this.linkTo("events", { category: name })))}</div>
             ${this.top("Most frequent actions", "action", summary)} ${this.top("Most active actors", "actor_id", summary)}
             ${this.top("Tenants", "tenant_id", summary)}`
         : nothing}
@@ -100,12 +117,12 @@ export class Overview extends Section {
   }
 
   private onZoom(event: CustomEvent<{ start: string; end: string }>): void {
-    location.hash = `#/events?${new URLSearchParams({ start_date: event.detail.start, end_date: event.detail.end })}`;
+    location.hash = this.linkTo("events", { start_date: event.detail.start, end_date: event.detail.end });
   }
 
   private top(title: string, field: "action" | "actor_id" | "tenant_id", { top }: Summary): TemplateResult {
-    const rows = (top[field] ?? []).slice(0, 8).map(
-      ({ value, count }) => html`<tr><td><a href="#/events?${new URLSearchParams({ [field]: value })}">${visible(value)}</a></td><td>${NUMBERS.format(count)}</td></tr>`,
+    const rows = (top[field] ?? []).slice(0, TOP_MAX).map(
+      ({ value, count }) => html`<tr><td><a href=${this.linkTo("events", { [field]: value })}>${field === "actor_id" ? nameOf({ id: value, name: this.names.get(value) ?? "" }) : visible(value)}</a></td><td>${NUMBERS.format(count)}</td></tr>`,
     );
     return html`<h3>${title}</h3><p class="muted">Among the newest ${NUMBERS.format(top.looked_at)} events.</p>${this.table(["Value", "Events"], rows, "None.")}`;
   }

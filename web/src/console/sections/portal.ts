@@ -1,4 +1,5 @@
 import { css, html, nothing, type TemplateResult } from "lit";
+import type { Api } from "../../shared/api.js";
 import { isLogo, type PortalLook, readPortalLook } from "../../shared/portal-look.js";
 import { fieldsOf, Section } from "../section.js";
 
@@ -19,8 +20,8 @@ export class PortalSection extends Section {
     this.look = { name: null, logo: null };
   }
 
-  protected override async load(): Promise<void> {
-    this.look = await readPortalLook(this.session.api);
+  protected override async load(api: Api): Promise<void> {
+    this.look = await readPortalLook(api);
   }
 
   private store(change: Partial<PortalLook>, notice: string): Promise<boolean> {

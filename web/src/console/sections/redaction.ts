@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import type { Api } from "../../shared/api.js";
 import { formatJson } from "../../shared/exact-json.js";
 import type { Json } from "../../shared/types.js";
 import { fieldsOf, listOf, Section } from "../section.js";
@@ -47,9 +48,9 @@ export class Redaction extends Section {
     this.type = "pattern";
   }
 
-  protected override async load(): Promise<void> {
-    this.rules = (await this.session.api.get<{ rules: Rule[] }>("/redaction/rules")).rules;
-    await this.test();
+  protected override async load(api: Api): Promise<void> {
+    this.rules = (await api.get<{ rules: Rule[] }>("/redaction/rules")).rules;
+    await this.test(api);
   }
 
   private onInput(event: Event): void {
@@ -58,7 +59,7 @@ export class Redaction extends Section {
     this.typing = setTimeout(() => void this.test(), TYPING_MS);
   }
 
-  private async test(): Promise<void> {
+  private async test(api: Api = this.session.api): Promise<void> {
     let event: unknown;
     try {
       event = JSON.parse(this.event);
@@ -68,7 +69,7 @@ export class Redaction extends Section {
     }
     this.fault = "";
     await this.attempt(async () => {
-      this.tested = await this.session.api.send<Tested>("POST", "/redaction/test", { event });
+      this.tested = await api.send<Tested>("POST", "/redaction/test", { event });
     });
   }
 

@@ -24,7 +24,7 @@ export class Streams extends Section {
     this.token = fieldsOf(event)["token"] ?? "";
     this.info = undefined;
     await this.attempt(async () => {
-      this.info = await this.session.api.get<Info>(`/streams/${encodeURIComponent(this.token)}/info`);
+      this.info = await this.apiUntil(this.loading.signal).get<Info>(`/streams/${encodeURIComponent(this.token)}/info`);
     });
   }
 

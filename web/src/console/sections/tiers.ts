@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import type { Api } from "../../shared/api.js";
 import { CATEGORIES } from "../../shared/types.js";
 import { fieldsOf, listOf, Section } from "../section.js";
 
@@ -16,9 +17,8 @@ const LOOK_SECONDS = 600;
 
 /** Viewer tiers, and the viewer as a tenant sees it. */
 export class Tiers extends Section {
-  static override properties = { tiers: { state: true }, draft: { state: true }, seen: { state: true } };
+  static override properties = { tiers: { state: true }, seen: { state: true } };
   declare private tiers: Tier[];
-  declare private draft: Tier | undefined;
   /** What is seen as somebody else. */
   declare private seen: { token: string; tenant: string; tier: string } | undefined;
   protected readonly heading = "Viewer tiers";
@@ -29,9 +29,14 @@ export class Tiers extends Section {
     this.tiers = [];
   }
 
-  protected override async load(): Promise<void> {
+  /** The tier in the form, which the address names; `undefined` for a new one. */
+  private get draft(): Tier | undefined {
+    return this.tiers.find(({ name }) => name === this.named("tier"));
+  }
+
+  protected override async load(api: Api): Promise<void> {
     if (!this.session.isMaster) return;
-    this.tiers = (await this.session.api.get<{ viewer_tiers: Tier[] }>("/viewer-tiers")).viewer_tiers;
+    this.tiers = (await api.get<{ viewer_tiers: Tier[] }>("/viewer-tiers")).viewer_tiers;
   }
 
   private async onSubmit(event: SubmitEvent): Promise<void> {
@@ -47,7 +52,7 @@ export class Tiers extends Section {
     const { api } = this.session;
     const { draft } = this;
     const send = (): Promise<unknown> => (draft ? api.send("PATCH", `/viewer-tiers/${draft.name}`, body) : api.send("POST", "/viewer-tiers", { name: fields["name"], ...body }));
-    if (await this.change(send, "The tier was stored.")) this.draft = undefined;
+    if (await this.change(send, "The tier was stored.")) this.go({ tier: undefined }, "The tier was stored.");
   }
 
   private confirmRemoval(tier: Tier): void {
@@ -89,7 +94,7 @@ export class Tiers extends Section {
     const rows = this.tiers.map((tier) => html`<tr>
       <th scope="row">${tier.name}</th><td>${words(tier.categories, "all")}</td><td>${words(tier.actions, "all")}</td>
       <td>${words(tier.hidden_fields, "")}</td><td>${words(tier.routes, "all")}</td>
-      <td class="actions"><button @click=${() => (this.draft = tier)}>Edit</button> <button class="danger" @click=${() => this.confirmRemoval(tier)}>Delete</button></td>
+      <td class="actions"><button @click=${() => this.go({ tier: tier.name })}>Edit</button> <button class="danger" @click=${() => this.confirmRemoval(tier)}>Delete</button></td>
     </tr>`);
     return html`${this.table(["Tier", "Categories", "Actions", "Hidden fields", "Reads", ""], rows, "No tiers.")} ${this.form()}
       <p class="muted">To see the log as a tenant, sign in with a live project key: only such a key can issue viewer tokens.</p>`;
@@ -107,7 +112,7 @@ export class Tiers extends Section {
         <label class="wide">Actions (empty: all)<input name="actions" .value=${draft?.actions?.join(", ") ?? ""} placeholder="auth.*, document.*" /></label>
         ${boxes("categories", "Categories", CATEGORIES)} ${boxes("routes", "Reads", ROUTES)}
         <button class="primary">${draft ? "Store changes" : "Create tier"}</button>
-        ${draft ? html`<button type="button" class="plain" @click=${() => (this.draft = undefined)}>Cancel</button>` : nothing}
+        ${draft ? html`<button type="button" class="plain" @click=${() => this.go({ tier: undefined })}>Cancel</button>` : nothing}
       </form>`;
   }
 }

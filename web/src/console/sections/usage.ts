@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import type { Api } from "../../shared/api.js";
 import { Section, time } from "../section.js";
 
 interface Quota {
@@ -29,8 +30,8 @@ export class UsageSection extends Section {
   protected readonly heading = "Usage and plan";
   protected readonly text = "The limits of the plan and of the service, and how far this project uses them. The operator changes the plan with audit-server org plan.";
 
-  protected override async load(): Promise<void> {
-    this.usage = (await this.session.api.get<{ usage: Usage }>("/usage")).usage;
+  protected override async load(api: Api): Promise<void> {
+    this.usage = (await api.get<{ usage: Usage }>("/usage")).usage;
   }
 
   private row(name: string, { count, max }: Quota, note: TemplateResult | typeof nothing = nothing): TemplateResult {
