@@ -68,6 +68,7 @@ fn every_tool_of_the_tests_is_documented_and_no_other() {
     let python = [
         "tests/requirements.txt",
         "tests/requirements-schemathesis.txt",
+        "tests/drills/requirements-destinations.txt",
         "clients/generated/requirements.txt",
         "deploy/requirements.txt",
     ]
