@@ -20,6 +20,8 @@ use url::form_urlencoded;
 
 /// Shorter words of a credential and shorter parts of a URL are no secrets, such as the name of a scheme.
 const WORD_BYTES_MIN: usize = 8;
+/// The shortest secret that is replaced as a whole.
+const SECRET_BYTES_MIN: usize = 4;
 
 /// Settings and credentials of a destination. `Debug` shows the kind and the host only, and the memory of credentials is zeroed
 /// when they are dropped. [`Self::to_stored`] has the credentials in plain text: seal it before it is stored.
@@ -148,7 +150,9 @@ impl Config {
                 let words = text
                     .split_whitespace()
                     .filter(|word| word.len() >= WORD_BYTES_MIN);
-                secrets.extend(std::iter::once(text).chain(words).map(str::to_owned));
+                // A response has short texts by chance.
+                let whole = (text.len() >= SECRET_BYTES_MIN).then_some(text);
+                secrets.extend(whole.into_iter().chain(words).map(str::to_owned));
             }
         }
         // Of a secret that begins with another one, the rest would stay.

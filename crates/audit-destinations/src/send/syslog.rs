@@ -1,8 +1,8 @@
 //! Syslog over TLS: messages of RFC 5424 in the framing of RFC 5425.
 //!
-//! Syslog has no receipts. A batch counts as delivered when all of it was written and the receiver has not broken the connection
-//! until it closed it, or for a second. What a receiver loses after that is lost; after a broken connection the whole batch is
-//! sent again, so that records may repeat. Positions in each message show both.
+//! Syslog has no receipts. A batch counts as delivered when all of it was written, the receiver has kept the connection open for some round
+//! trips, and has not broken it until it closed it, or for a second. What a receiver loses after that is lost; after a broken
+//! connection the whole batch is sent again, so that records may repeat. Positions in each message show both.
 
 use super::{Attempt, Batch, DestinationSender, Verdict, failed, failure, text, tls_error};
 use crate::config::{Described, Syslog};
@@ -18,6 +18,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use ureq::Error;
 
+/// How long the receiver must keep the connection open after the last message, in times of the handshake and at least. A receiver that refuses
+/// the client after the handshake, as rsyslog does, or that stops, closes it within a round trip, and has read nothing.
+const OPEN_HANDSHAKES: u32 = 4;
+const OPEN_MIN: Duration = Duration::from_millis(100);
 /// How long the receiver may take to close the connection after the last message.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The private enterprise number of documentation (RFC 5612), in the name of the structured data.
@@ -167,7 +171,10 @@ fn exchange(sender: &DestinationSender, target: &Syslog, payload: &[u8]) -> Resu
     let connection = ClientConnection::new(Arc::new(config), server_name(target)?).map_err(Error::Rustls)?;
     let tcp = connect(&addresses, until)?;
     let mut stream = StreamOwned::new(connection, Timed { tcp, until });
-    if let Err(error) = write(&mut stream, payload) {
+    let begun = Instant::now();
+    let written = stream.conn.complete_io(&mut stream.sock);
+    let open_for = OPEN_MIN.max(begun.elapsed() * OPEN_HANDSHAKES);
+    if let Err(error) = written.and_then(|_| write(&mut stream, payload, open_for)) {
         // With TLS 1.3, a receiver refuses a client certificate after the handshake. Its alert says more than the broken
         // connection.
         return Err(Error::Io(
@@ -177,11 +184,34 @@ fn exchange(sender: &DestinationSender, target: &Syslog, payload: &[u8]) -> Resu
     wait_for_close(&mut stream).map_err(Error::Io)
 }
 
-fn write(stream: &mut StreamOwned<ClientConnection, Timed>, payload: &[u8]) -> io::Result<()> {
+fn write(
+    stream: &mut StreamOwned<ClientConnection, Timed>,
+    payload: &[u8],
+    open_for: Duration,
+) -> io::Result<()> {
     stream.write_all(payload)?;
+    stream.flush()?;
+    require_open(stream, open_for)?;
     stream.conn.send_close_notify();
     stream.flush()?;
     stream.sock.tcp.shutdown(Shutdown::Write)
+}
+
+/// An error if the receiver closes the connection within this time. It is not the one to close it.
+fn require_open(stream: &mut StreamOwned<ClientConnection, Timed>, open_for: Duration) -> io::Result<()> {
+    let until = stream.sock.until;
+    stream.sock.until = until.min(Instant::now() + open_for);
+    let read = stream.read(&mut [0]);
+    stream.sock.until = until;
+    match read {
+        Ok(0) => Err(io::ErrorKind::ConnectionReset.into()),
+        Ok(_) => Ok(()),
+        Err(error) => match error.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Ok(()),
+            io::ErrorKind::UnexpectedEof => Err(io::ErrorKind::ConnectionReset.into()),
+            _ => Err(error),
+        },
+    }
 }
 
 /// Reads until the end. A broken connection and an alert are errors; an end without `close_notify`, and none within the time, are
@@ -226,7 +256,11 @@ fn connect(addresses: &[SocketAddr], until: Instant) -> Result<TcpStream, Error>
     let mut last = Error::ConnectionFailed;
     for address in addresses {
         match TcpStream::connect_timeout(address, left(until).map_err(Error::Io)?) {
-            Ok(tcp) => return Ok(tcp),
+            Ok(tcp) => {
+                // A small record would otherwise wait for the receipt of the handshake.
+                tcp.set_nodelay(true).map_err(Error::Io)?;
+                return Ok(tcp);
+            }
             Err(error) => last = Error::Io(error),
         }
     }

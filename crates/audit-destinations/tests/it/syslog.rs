@@ -7,6 +7,7 @@ use audit_destinations::{Attempt, Batch, Config, Kind, Verdict};
 use rustls::ServerConfig;
 use serde_json::{Value, json};
 use std::io::{self, Read};
+use std::net::Shutdown;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver as Inbox};
 
@@ -155,6 +156,28 @@ fn a_broken_connection_is_repeated() {
     let receiver = Receiver::raw(move |tcp| accept(&tls, tcp).read_exact(&mut [0]));
     let attempt: Attempt = send(&config(Kind::Syslog, receiver.address), &large());
     assert_eq!(attempt.verdict, Verdict::Retry { after: None });
+    assert_eq!(attempt.response, "connection_dropped");
+}
+
+/// As rsyslog closes it for a client whose certificate it refuses: without an alert.
+#[test]
+fn a_receiver_that_closes_first_has_nothing() {
+    let tls = TRUSTED.server(None);
+    let receiver = Receiver::raw(move |mut tcp| {
+        let mut connection = accept(&tls, tcp.try_clone()?).conn;
+        // Its part of the handshake, and no byte more.
+        while !connection.wants_write() {
+            connection.read_tls(&mut tcp)?;
+            connection.process_new_packets().map_err(io::Error::other)?;
+        }
+        while connection.wants_write() {
+            connection.write_tls(&mut tcp)?;
+        }
+        tcp.shutdown(Shutdown::Write)?;
+        io::copy(&mut tcp, &mut io::sink()).map(drop)
+    });
+    let attempt = send(&config(Kind::Syslog, receiver.address), &batch(1));
+    assert_eq!(attempt.verdict, Verdict::Retry { after: None }, "{attempt:?}");
     assert_eq!(attempt.response, "connection_dropped");
 }
 
