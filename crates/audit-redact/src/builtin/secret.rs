@@ -10,6 +10,7 @@ mod list;
 mod markup;
 mod name;
 mod protocol;
+mod sides;
 mod spoken;
 mod value;
 mod vendor;

@@ -1,7 +1,7 @@
 //! Further values of one name: lists, and the value behind an arrow in a difference.
 
-use super::assignment::{Value, value_at};
 use super::name::Name;
+use super::sides::{Value, value_at};
 use super::value::{Place, secret_in, stands_out};
 use crate::scan::Span;
 

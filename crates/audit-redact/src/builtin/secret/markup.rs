@@ -1,7 +1,7 @@
 //! Values of elements in XML.
 
-use super::assignment::name_before;
 use super::name::Name;
+use super::sides::name_before;
 use super::value::Place;
 
 /// Longest tag.

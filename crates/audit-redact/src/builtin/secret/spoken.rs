@@ -1,8 +1,8 @@
 //! Names and values with a space or a verb between them: `--token …`, `the password is …`, `DB_PASSWORD …`,
 //! `2FA code 123456`, `IDENTIFIED BY '…'`.
 
-use super::assignment::{last_letters, name_before};
 use super::name::{Name, may_end_secret};
+use super::sides::{last_letters, name_before};
 use super::value::{Place, has_digit, is_message, is_name, stands_out};
 use crate::scan::Span;
 use crate::work;
