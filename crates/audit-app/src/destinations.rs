@@ -26,7 +26,7 @@ pub use set_aside::{RESENT_MAX, ResendRequest, Resent, ResentEvent, SetAsideEven
 use crate::error::{AppError, Result};
 use crate::secrets;
 use audit_destinations::{Config, DestinationId, Kind, RecordFormat};
-use audit_domain::{Environment, Name, Plan, ProjectId, Timestamp};
+use audit_domain::{Envelope, Environment, Name, Plan, ProjectId, StoredEvent, Timestamp};
 use audit_secrets::{KeyRing, Zeroizing};
 use audit_store::{DestinationRow, Reader, StoreError};
 use audit_webhooks::WebhookSecret;
@@ -139,6 +139,12 @@ pub(crate) fn destination_of(
     reader
         .destination(project_id, &id.to_string())?
         .ok_or(AppError::NotFound("destination"))
+}
+
+/// When an event entered the log.
+fn logged_at(event: &StoredEvent) -> Result<Timestamp> {
+    let envelope = Envelope::read(&event.canonical);
+    Ok(envelope.map_err(|_| damaged())?.logged_at)
 }
 
 /// Sending needs a paid plan; looking at destinations, pausing and deleting them does not.

@@ -72,6 +72,7 @@ mod turns;
 mod usage;
 mod verify;
 mod viewers;
+mod wake;
 mod webhooks;
 
 pub use accounts::{NewOrganization, PROJECTS_MAX, ProjectChange, ProjectListing};

@@ -1,9 +1,9 @@
 //! How far a destination is.
 
-use super::damaged;
+use super::{damaged, logged_at};
 use crate::error::Result;
 use audit_destinations::RunState;
-use audit_domain::{Envelope, Plan, ProjectId, Timestamp};
+use audit_domain::{Plan, ProjectId, Timestamp};
 use audit_store::{DestinationRow, DestinationRunRow, LedgerId, MAIN_RUN, Reader};
 use serde_json::Value;
 
@@ -134,11 +134,7 @@ impl DestinationProgress {
         let (ledger_id, cursor) = (LedgerId(main.ledger_id), main.cursor_seq.cast_unsigned());
         let size = reader.ledger_size(ledger_id)?.cast_signed();
         let next = reader.logged_events(ledger_id, cursor, 1)?;
-        let next = next.first().map(|next| Envelope::read(&next.event.canonical));
-        let logged_at = next
-            .transpose()
-            .map_err(|_| damaged())?
-            .map(|next| next.logged_at);
+        let logged_at = next.first().map(|next| logged_at(&next.event)).transpose()?;
         let last_error = main.last_error.as_deref();
         let last_error = last_error.map(|text| DestinationError::parse(text).ok_or_else(damaged));
         let project_id: ProjectId = row.project_id.parse().map_err(|_| damaged())?;

@@ -2,13 +2,13 @@
 
 use super::changes::new_run;
 use super::progress::ReplayProgress;
-use super::{DestinationFilter, damaged, destination_of, require_paid_plan};
+use super::{DestinationFilter, damaged, destination_of, logged_at, require_paid_plan};
 use crate::error::{AppError, Result};
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal};
 use audit_destinations::{DestinationId, Kind};
-use audit_domain::{Envelope, ProjectId, Timestamp, Violations};
+use audit_domain::{ProjectId, Timestamp, Violations};
 use audit_store::{DestinationRow, LedgerId, MAIN_RUN, Reader};
 
 /// The maximum number of events that a count of matching events reads. It takes the turn of a query.
@@ -192,8 +192,7 @@ fn first_logged_at(reader: &mut Reader<'_>, ledger_id: LedgerId, size: u64, time
         let middle = start + (end - start) / 2;
         let events = reader.logged_events(ledger_id, middle, 1)?;
         let event = events.first().ok_or_else(damaged)?;
-        let envelope = Envelope::read(&event.event.canonical).map_err(|_| damaged())?;
-        match envelope.logged_at < time {
+        match logged_at(&event.event)? < time {
             true => start = middle + 1,
             false => end = middle,
         }

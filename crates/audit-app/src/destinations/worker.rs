@@ -15,19 +15,19 @@ mod run;
 #[cfg(test)]
 mod tests;
 pub(crate) mod thread;
-mod wake;
 
 pub use counts::{DestinationLag, DestinationStatistics};
 
 use crate::turns::OwnedTurns;
+use crate::wake::Wake;
 use audit_admission::TurnsOptions;
 use audit_destinations::{Attempt, Batch, Config, DestinationSender};
 use audit_domain::Timestamp;
 use audit_webhooks::TooManyLookups;
 use counts::Counters;
+use lanes::Lane;
 use parking_lot::Mutex;
 use std::time::Duration;
-use wake::Wake;
 
 /// The most concurrent reads of all runs of a process. An organization alone gets two.
 const READS_MAX: usize = 3;
@@ -51,7 +51,7 @@ impl Transport for DestinationSender {
 
 /// The state that the threads of the destinations share.
 pub(crate) struct Worker {
-    wake: Wake,
+    wake: Wake<Lane>,
     reads: OwnedTurns,
     counters: Counters,
     measured: Mutex<DestinationLag>,

@@ -1,74 +1,20 @@
-//! Wakes the dispatcher thread.
+//! The attempts that end, of which the dispatcher thread learns.
 
 use super::results::DeliveryResult;
 use audit_webhooks::{Course, Lane};
-use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-/// Signals to the dispatcher thread, which waits for them.
-#[derive(Debug, Default)]
-pub(crate) struct Wake {
-    signals: Mutex<Signals>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Signals {
-    /// A delivery may be due.
-    is_due: bool,
-    pub(super) is_stopping: bool,
-    /// Ended attempts.
-    pub(super) ended: Vec<EndedAttempt>,
-}
+/// Wakes the dispatcher thread.
+pub(crate) type Wake = crate::wake::Wake<EndedAttempt>;
 
 /// The end of an attempt, or of the reservation of a lane without an attempt.
 #[derive(Debug)]
-pub(super) struct EndedAttempt {
+pub(crate) struct EndedAttempt {
     pub(super) lane: Lane,
     /// The course of the attempt; `None` if there was none.
     pub(super) course: Option<Course>,
     /// The result to write; `None` if the attempt panicked or there was none.
     pub(super) result: Option<DeliveryResult>,
-}
-
-impl Wake {
-    /// Signals that a delivery may be due.
-    pub(crate) fn due(&self) {
-        self.signal(|signals| signals.is_due = true);
-    }
-
-    /// Signals that the dispatcher must stop.
-    pub(super) fn stop(&self) {
-        self.signal(|signals| signals.is_stopping = true);
-    }
-
-    fn signal(&self, change: impl FnOnce(&mut Signals)) {
-        change(&mut self.signals.lock());
-        self.changed.notify_all();
-    }
-
-    /// Waits for a signal, at most for `time`.
-    pub(super) fn wait(&self, time: Duration) -> Signals {
-        let is_quiet =
-            |signals: &mut Signals| !signals.is_due && !signals.is_stopping && signals.ended.is_empty();
-        let mut signals = self.signals.lock();
-        self.changed.wait_while_for(&mut signals, is_quiet, time);
-        Signals {
-            is_due: std::mem::take(&mut signals.is_due),
-            is_stopping: signals.is_stopping,
-            ended: std::mem::take(&mut signals.ended),
-        }
-    }
-
-    /// Waits for ended attempts, at most until `end`. Returns none after a timeout.
-    pub(super) fn wait_for_ends(&self, end: Instant) -> Vec<EndedAttempt> {
-        let remaining = end.saturating_duration_since(Instant::now());
-        let is_quiet = |signals: &mut Signals| signals.ended.is_empty();
-        let mut signals = self.signals.lock();
-        self.changed.wait_while_for(&mut signals, is_quiet, remaining);
-        std::mem::take(&mut signals.ended)
-    }
 }
 
 /// A reserved lane. Signals the end of its attempt when it is dropped, also after a panic.
@@ -106,7 +52,7 @@ impl Drop for LaneGuard {
         let (course, result) = (self.course, self.result.take());
         if let Some(lane) = self.lane.take() {
             let ended = EndedAttempt { lane, course, result };
-            self.wake.signal(|signals| signals.ended.push(ended));
+            self.wake.end(ended);
         }
     }
 }

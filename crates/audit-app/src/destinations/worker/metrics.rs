@@ -1,10 +1,9 @@
 //! What metrics show of destinations.
 
 use super::counts::{DestinationLag, DestinationStatistics};
-use crate::destinations::{DestinationState, damaged};
+use crate::destinations::{DestinationState, damaged, logged_at};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_domain::Envelope;
 
 /// The most runs of which the oldest undelivered event is read for a measurement.
 const MEASURED_RUNS_MAX: i64 = 20;
@@ -41,8 +40,7 @@ impl AuditLog {
             }
             for (ledger_id, cursor) in reader.waiting_destination_runs(MEASURED_RUNS_MAX)? {
                 if let Some(next) = reader.logged_events(ledger_id, cursor, 1)?.first() {
-                    let envelope = Envelope::read(&next.event.canonical).map_err(|_| damaged())?;
-                    let seconds = now - envelope.logged_at.as_seconds();
+                    let seconds = now - logged_at(&next.event)?.as_seconds();
                     measured.seconds_max = measured.seconds_max.max(seconds);
                 }
             }
