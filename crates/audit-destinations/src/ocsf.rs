@@ -62,7 +62,7 @@ pub(crate) fn event(record: EventRecord<'_>, raw: Option<&str>) -> String {
     Value::Object(members).to_string()
 }
 
-/// The record of a checkpoint: an event of the base class, since nobody did anything.
+/// The record of a checkpoint: an event of the base class, because it has no actor.
 pub(crate) fn checkpoint(record: &CheckpointRecord<'_>) -> String {
     let mut members = numbers(BASE_CLASS_UID, OTHER);
     members.extend(object(json!({

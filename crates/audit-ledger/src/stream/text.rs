@@ -5,7 +5,7 @@
 //! chain after position n = SHA-256(chain after n − 1 ‖ n as 8 bytes, big endian ‖ content hash)
 //! ```
 //!
-//! The content hash is that of the event. That of a checkpoint record is SHA-256 of the text of its signed note.
+//! The content hash is that of the event; for a checkpoint record it is [`StreamNote::record_hash`].
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -83,6 +83,11 @@ impl StreamNote {
     /// The first line for a run of a destination.
     pub fn origin_of(log: &str, destination: &str, run: u64) -> String {
         format!("{log}/destinations/{destination}/{run}")
+    }
+
+    /// What the chain has of a checkpoint record in place of a content hash: SHA-256 of its whole signed note, with the signatures.
+    pub fn record_hash(signed_note: &str) -> [u8; 32] {
+        Sha256::digest(signed_note).into()
     }
 
     /// The text that is signed: six lines, each with its line break.

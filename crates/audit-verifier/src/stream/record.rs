@@ -5,7 +5,6 @@ use anyhow::{Context, anyhow};
 use audit_domain::{ContentHash, LogName, Timestamp, json, logged_at};
 use audit_ledger::{SignedStream, StreamNote, VerifierKey, note_text};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 /// A record and its place.
 #[derive(Debug)]
@@ -80,7 +79,7 @@ impl Record {
             Some(note) => {
                 let origin = StreamNote::origin_of(&log, &destination, run);
                 Some(Content::Checkpoint(
-                    Sha256::digest(note).into(),
+                    StreamNote::record_hash(note),
                     open(note, &origin, keys),
                 ))
             }

@@ -2,16 +2,15 @@
 
 use super::plan::{self, Batched};
 use super::planned::{Plan, PlannedCheckpoint, refused_end_seq};
-use crate::destinations::{DestinationFilter, damaged};
+use crate::destinations::{DestinationFilter, damaged, logged_at};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_destinations::{
     Batch, BatchId, Encoded, Kind, Limits, Payload, Record, RecordFormat, StreamPart, encode, too_large,
 };
-use audit_domain::{Envelope, Timestamp};
+use audit_domain::Timestamp;
 use audit_ledger::{StreamChain, StreamNote};
 use audit_store::{DestinationRow, DestinationRunRow, FetchSize, LedgerId, LoggedEvent, Reader, SetAsideRow};
-use sha2::{Digest, Sha256};
 use std::ops::Range;
 
 /// The most events that are read for one batch. A filter that few events pass must not hold a reading session for long.
@@ -147,12 +146,8 @@ impl Found {
     }
 
     pub(super) fn received(&self) -> Result<Option<(Timestamp, Timestamp)>> {
-        let logged_at = |logged: &LoggedEvent| -> Result<Timestamp> {
-            let envelope = Envelope::read(&logged.event.canonical);
-            Ok(envelope.map_err(|_| damaged())?.logged_at)
-        };
         match (self.events.first(), self.events.last()) {
-            (Some(first), Some(last)) => Ok(Some((logged_at(first)?, logged_at(last)?))),
+            (Some(first), Some(last)) => Ok(Some((logged_at(&first.event)?, logged_at(&last.event)?))),
             _ => Ok(None),
         }
     }
@@ -301,7 +296,7 @@ impl Stream {
         let mut chain = self.chain_after(&found.events)?;
         if let Some(checkpoint) = &plan.checkpoint {
             let (through, position) = (self.position(), self.position() + 1);
-            chain = chain.after(position, &Sha256::digest(&checkpoint.note).into());
+            chain = chain.after(position, &StreamNote::record_hash(&checkpoint.note));
             covered_position = Some(checkpoint.covered_position);
             let payload = Payload::Checkpoint {
                 note: &checkpoint.note,

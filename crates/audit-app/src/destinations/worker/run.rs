@@ -1,4 +1,4 @@
-//! A leased run: batch after batch until nothing is left, its time is over, or it has to wait.
+//! A leased run: it sends batches until none is left, its time has expired, or an attempt has failed.
 //!
 //! 1. The plan of a batch is committed, with what the batch is made of.
 //! 2. The batch is sent.
