@@ -1,7 +1,7 @@
 //! Reading the dictionary of a segment: look-ups of tokens and prefixes, and walks over all tokens.
 
 use crate::blocks::{Block, BlockId, BlockKind, Blocks, Damaged, read};
-use crate::dictionary::{RESTART_ENTRIES, next_token, split_trailer};
+use crate::dictionary::{RESTART_ENTRIES, Seek, next_token, split_trailer};
 use crate::ids::IdReader;
 use crate::postings::{Postings, for_each_delta};
 use crate::row_id::RowId;
@@ -127,13 +127,27 @@ impl DictionaryCursor {
         let mut cursor = Self::over(segment.id, leaves, Block::empty());
         cursor.prefetched = (0, prefetched);
         if let Some(leaf) = cursor.read_leaf(blocks)? {
-            let restart = || {
-                let (entries, restarts) = split_trailer(&cursor.leaf)?;
-                restart_before(entries, restarts, lookup.text)
-            };
-            cursor.at = restart().map_err(|damaged| damaged.in_block(leaf))?.1;
+            cursor.seek(lookup.text).map_err(|damaged| damaged.in_block(leaf))?;
         }
         Ok(cursor)
+    }
+
+    /// Moves before the first token of the dictionary block that is not less than `text`, or behind its last one.
+    fn seek(&mut self, text: &[u8]) -> Result<(), Damaged> {
+        let (entries, restarts) = split_trailer(&self.leaf)?;
+        self.at = restart_before(entries, restarts, text)?.1;
+        let mut seek = Seek::new(text);
+        while self.at < self.end {
+            let mut reader = Reader::new(&entries[self.at..]);
+            if let Some(shared) = seek.next(&mut reader)? {
+                self.token.extend_from_slice(shared);
+                break;
+            }
+            let header = reader.number()?;
+            reader.bytes(header >> 1)?;
+            self.at = self.end - reader.left();
+        }
+        Ok(())
     }
 
     const fn block(&self, number: u32) -> BlockId {
@@ -303,6 +317,20 @@ fn leaves_in(directory: &[u8], lookup: Lookup<'_>) -> Result<(Range<u32>, bool),
     let (restart, mut at) = restart_before(entries, restarts, lookup.text)?;
     let mut leaf = first.saturating_add(restart as u32 * RESTART_ENTRIES);
     let (mut separator, mut found) = (Vec::new(), leaf..leaf.saturating_add(1));
+    let mut seek = Seek::new(lookup.text);
+    while at < entries.len() {
+        let mut reader = Reader::new(&entries[at..]);
+        if let Some(shared) = seek.next(&mut reader)? {
+            separator.extend_from_slice(shared);
+            break;
+        }
+        if at == 0 {
+            reader.number()?;
+        }
+        found = leaf..leaf.saturating_add(1);
+        leaf = found.end;
+        at = entries.len() - reader.left();
+    }
     while at < entries.len() {
         let mut reader = Reader::new(&entries[at..]);
         next_token(&mut reader, &mut separator)?;

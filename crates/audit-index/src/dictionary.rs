@@ -221,6 +221,44 @@ impl DictionaryWriter {
     }
 }
 
+/// Finds the first of a block's consecutive keys that is not less than a text. Keys before it are compared by what they share with
+/// the key before them, and not decoded.
+#[derive(Debug)]
+pub(crate) struct Seek<'a> {
+    text: &'a [u8],
+    /// The length of the prefix that the last key, which is less, shares with the text.
+    common: usize,
+}
+
+impl<'a> Seek<'a> {
+    /// From a restart point whose key is at most `text`, or from the first entry of a block.
+    pub(crate) const fn new(text: &'a [u8]) -> Self {
+        Self { text, common: 0 }
+    }
+
+    /// Reads the next key. Returns `None` if it is less than the text, otherwise what it shares with the key before it: a prefix of
+    /// the text.
+    #[inline]
+    pub(crate) fn next(&mut self, reader: &mut Reader<'_>) -> Result<Option<&'a [u8]>, Damaged> {
+        let shared = reader.number()? as usize;
+        let length = reader.number()?;
+        let suffix = reader.bytes(length)?;
+        if shared > self.common {
+            // As the key before it, it differs from the text behind what these two have in common.
+            return Ok(None);
+        }
+        let (head, rest) = self.text.split_at(shared);
+        if shared == self.common {
+            let further = shared_len(suffix, rest);
+            if suffix.get(further) < rest.get(further) {
+                self.common += further;
+                return Ok(None);
+            }
+        }
+        Ok(Some(head))
+    }
+}
+
 /// Decodes the next key of a block; `token` has the key before it.
 pub(crate) fn next_token(reader: &mut Reader<'_>, token: &mut Vec<u8>) -> Result<(), Damaged> {
     let shared = reader.number()? as usize;
