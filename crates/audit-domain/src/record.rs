@@ -131,32 +131,33 @@ impl Record {
     pub fn hashed(self, content_salt: ContentSalt, log: &LogName) -> HashedRecord {
         let fields = self.ranges.of(&self.canonical);
         let hashed = hash_together(&[(fields, content_salt)], log, &mut Batch::default());
-        let [(parts, content_hash)] = hashed.try_into().expect("one event has one hash");
-        HashedRecord {
-            content_hash,
-            content_salt,
-            parts,
-            record: self,
-        }
+        let [hash] = hashed.try_into().expect("one event has one hash");
+        self.with_hash(content_salt, RecordHash(hash))
     }
 
-    /// [`Self::hashed`] for the records of a batch, in their order. Hashing them together takes less time than one after the other.
-    pub fn all_hashed(records: Vec<(Self, ContentSalt)>, log: &LogName) -> Vec<HashedRecord> {
+    /// The content hashes of the records of a batch, in their order. Hashing them together takes less time than one after the other.
+    pub fn hashes<'a>(
+        records: impl Iterator<Item = (&'a Self, ContentSalt)>,
+        log: &LogName,
+    ) -> Vec<RecordHash> {
         let mut batch = Batch::default();
-        let mut hashes = Vec::with_capacity(records.len());
-        for records in records.chunks(EVENTS_AT_ONCE) {
-            let fields = records
-                .iter()
-                .map(|(record, salt)| (record.ranges.of(&record.canonical), *salt));
-            hashes.extend(hash_together(&fields.collect::<Vec<_>>(), log, &mut batch));
-        }
-        let hashed = |((record, content_salt), (parts, content_hash))| HashedRecord {
-            record,
+        let fields = records.map(|(record, salt)| (record.ranges.of(&record.canonical), salt));
+        let fields: Vec<_> = fields.collect();
+        let together = fields.chunks(EVENTS_AT_ONCE);
+        let hashes = together.flat_map(|fields| hash_together(fields, log, &mut batch));
+        hashes.map(RecordHash).collect()
+    }
+
+    /// The record with its hash, which was computed with this salt.
+    #[must_use]
+    pub fn with_hash(self, content_salt: ContentSalt, hash: RecordHash) -> HashedRecord {
+        let RecordHash((parts, content_hash)) = hash;
+        HashedRecord {
+            record: self,
             content_salt,
             content_hash,
             parts,
-        };
-        records.into_iter().zip(hashes).map(hashed).collect()
+        }
     }
 
     /// Gives the record another stamp. Needed when a record was prepared before another that was stored first:
@@ -210,6 +211,10 @@ impl Record {
         &self.ranges
     }
 }
+
+/// The content hash of a record in a log: see [`Record::hashes`].
+#[derive(Debug)]
+pub struct RecordHash((PartsHash, ContentHash));
 
 /// A record with its content hash in a log.
 #[derive(Clone, Debug)]

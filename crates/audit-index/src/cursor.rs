@@ -127,7 +127,9 @@ impl DictionaryCursor {
         let mut cursor = Self::over(segment.id, leaves, Block::empty());
         cursor.prefetched = (0, prefetched);
         if let Some(leaf) = cursor.read_leaf(blocks)? {
-            cursor.seek(lookup.text).map_err(|damaged| damaged.in_block(leaf))?;
+            cursor
+                .seek(lookup.text)
+                .map_err(|damaged| damaged.in_block(leaf))?;
         }
         Ok(cursor)
     }

@@ -94,6 +94,16 @@ impl Batch {
         }
     }
 
+    /// A batch that the fastest implementation hashes, with memory for this number of messages of one block.
+    pub fn with_capacity(messages: usize) -> Self {
+        Self {
+            implementation: Implementation::fastest(),
+            bytes: Vec::with_capacity(messages * BLOCK_BYTES),
+            states: Vec::with_capacity(messages),
+            starts: Vec::with_capacity(messages),
+        }
+    }
+
     /// Adds a message: what `write` appends. It must not remove bytes.
     pub fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.add_after(&Prefix::default(), write);

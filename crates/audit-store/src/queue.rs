@@ -10,7 +10,7 @@ mod callers;
 mod turns;
 
 use crate::append::plan::REQUEST_DELIVERIES_MAX;
-use crate::append::request::{AppendOutcome, AppendRequest, NewEvent};
+use crate::append::request::{AppendOutcome, AppendRequest};
 use crate::configuration::Owner;
 use crate::database::AnySession;
 use crate::error::{Result, StoreError};
@@ -80,7 +80,7 @@ impl WaitingAppend {
         // For each the state of the group, and an alert.
         let deliveries = watches * request.destination.webhook_ids.len();
         let raised = 2 * watches + deliveries.min(REQUEST_DELIVERIES_MAX);
-        let events: usize = request.events.iter().map(NewEvent::bytes).sum();
+        let events: usize = request.events.iter().map(|event| event.bytes()).sum();
         (
             Self {
                 bytes: events + raised * RAISED_ROW_BYTES,

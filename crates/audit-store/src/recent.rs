@@ -52,7 +52,8 @@ impl Kept {
         if !is_next || self.events >= EVENTS_MAX {
             self.forget(row.ledger_id);
         }
-        let (Some(kept), Some(tenant_id)) = (self.ledgers.get_mut(&row.ledger_id), row.record.tenant_id())
+        let (Some(kept), Some(tenant_id)) =
+            (self.ledgers.get_mut(&row.ledger_id), row.event.record.tenant_id())
         else {
             return;
         };
@@ -61,7 +62,7 @@ impl Kept {
             kept.push_back(RecentEvent {
                 seq,
                 tenant_id,
-                leaf: Hash::of_event(&row.record.content_hash()),
+                leaf: Hash::of_event(&row.event.record.content_hash()),
             });
         }
     }

@@ -223,11 +223,7 @@ impl Store {
         origin: Origin,
     ) -> Result<(Ticket, oneshot::Receiver<AppendOutcome>)> {
         self.heads.unsigned.check(destination.ledger_id)?;
-        let (waiting, outcome) = WaitingAppend::new(AppendRequest {
-            destination,
-            events,
-            origin,
-        });
+        let (waiting, outcome) = WaitingAppend::new(AppendRequest::new(destination, events, origin));
         Ok((self.queue.push_append(waiting)?, outcome))
     }
 

@@ -56,11 +56,7 @@ impl Writer<'_> {
         origin: Origin,
         now: Timestamp,
     ) -> AppendOutcome {
-        let request = AppendRequest {
-            destination,
-            events,
-            origin,
-        };
+        let request = AppendRequest::new(destination, events, origin);
         on_database!(self.session(), append::inline(request, now))
     }
 }

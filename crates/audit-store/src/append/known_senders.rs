@@ -50,7 +50,8 @@ impl KnownSenders {
     pub(crate) fn has_all(&self, plan: &Plan) -> bool {
         let known = self.known.0.lock();
         plan.rows.iter().all(|row| {
-            row.sender
+            row.event
+                .sender
                 .is_none_or(|sender| known.contains(&(row.ledger_id, sender.id())))
         })
     }
@@ -63,7 +64,7 @@ impl KnownSenders {
         // Consecutive events have the same sender, and few senders are new.
         let mut last = None;
         for row in &plan.rows {
-            let Some(sender) = row.sender else { continue };
+            let Some(sender) = row.event.sender else { continue };
             let key = (row.ledger_id, sender.id());
             if last == Some(key) {
                 continue;

@@ -5,17 +5,13 @@ use super::alert_groups::{AlertGroups, Counts, RaisedAlert};
 use super::idempotency::{Idempotency, KnownEvent, KnownKey, KnownKeys};
 use super::months::months_of;
 use super::request::{AppendOutcome, AppendRequest, Appended, AppendedEvents, Destination, NewEvent, Origin};
-use super::senders::EventSender;
 use crate::deliveries::rows::DeliveryRow;
 use crate::error::StoreError;
 use crate::ids::LedgerId;
 use crate::ledgers::head::{Head, HeadId, LedgerMonth};
 use crate::row_code::{CodedRow, RowCodes};
-use crate::search::tokens::Tokens;
-use audit_alerts::{CountedEvent, Watch};
-use audit_domain::{
-    Comparison, Environment, EventId, HashedRecord, IdempotencyWindow, Month, Stamp, Timestamp,
-};
+use audit_alerts::CountedEvent;
+use audit_domain::{Comparison, Environment, EventId, IdempotencyWindow, Month, Stamp, Timestamp};
 use audit_ledger::{Growth, Hash};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -54,13 +50,7 @@ pub(crate) struct NewRow {
     pub(crate) seq: i64,
     /// The month in which it is stored.
     pub(crate) month: Month,
-    pub(crate) record: HashedRecord,
-    pub(crate) action: String,
-    pub(crate) tokens: Tokens,
-    pub(crate) idempotency: Option<Idempotency>,
-    pub(crate) watches: Vec<Watch>,
-    /// The key that it was sent with.
-    pub(crate) sender: Option<EventSender>,
+    pub(crate) event: Arc<NewEvent>,
     /// The greatest id before it, where the record's own is not greater.
     pub(crate) after_id: Option<EventId>,
     /// By the clock of the node that accepted it.
@@ -156,15 +146,15 @@ impl Plan {
     /// The code of a row.
     pub(crate) fn row_code(&self, codes: &RowCodes, row: &NewRow) -> [u8; RowCodes::BYTES] {
         let head = self.after.heads.get(&row.ledger_id);
-        let idempotency = row.idempotency.as_ref();
+        let idempotency = row.event.idempotency.as_ref();
         codes.code(&CodedRow {
             log: head.map_or("", |head| &head.name),
-            id: &row.record.stamp().id.to_bytes(),
+            id: &row.event.record.stamp().id.to_bytes(),
             month: row.month,
             idempotency_hash: idempotency.map(|key| key.hash.as_slice()),
             sent_digest: idempotency.map(|key| key.digest.as_bytes().as_slice()),
-            redacted: row.record.redacted(),
-            sender: row.sender.map(|sender| sender.id().0),
+            redacted: row.event.record.redacted(),
+            sender: row.event.sender.map(|sender| sender.id().0),
         })
     }
 
@@ -232,25 +222,24 @@ impl Plan {
     }
 
     /// Adds the row of an event that is not a repeat. Returns its final id.
-    fn add_row(&mut self, end: &mut LedgerEnd, event: NewEvent, origin: Origin) -> EventId {
-        let mut record = event.record;
-        let arrived_at = record.stamp().received_at;
+    fn add_row(&mut self, end: &mut LedgerEnd, mut event: Arc<NewEvent>, origin: Origin) -> EventId {
+        let arrived_at = event.record.stamp().received_at;
         match origin {
             Origin::Claimed(_) => {
                 if let Some(last) = end.last {
-                    record.claimed_after(last.received_at);
+                    Arc::make_mut(&mut event).record.claimed_after(last.received_at);
                 }
             }
             Origin::Sent | Origin::Service => {
-                let stamp = record.stamp().following(end.last);
-                if stamp != record.stamp() {
-                    record.restamp(stamp);
+                let stamp = event.record.stamp().following(end.last);
+                if stamp != event.record.stamp() {
+                    Arc::make_mut(&mut event).record.restamp(stamp);
                 }
             }
         }
-        let stamp = record.stamp();
+        let stamp = event.record.stamp();
         let logged = Stamp {
-            received_at: record.logged_at(),
+            received_at: event.record.logged_at(),
             ..stamp
         };
         if let Some(Idempotency { hash, digest }) = event.idempotency {
@@ -264,12 +253,7 @@ impl Plan {
             ledger_id: end.ledger_id,
             seq: end.next_seq,
             month: end.month,
-            record,
-            action: event.action,
-            tokens: event.tokens,
-            idempotency: event.idempotency,
-            watches: event.watches,
-            sender: event.sender,
+            event,
             after_id: end.last.map(|last| last.id).filter(|last| *last >= stamp.id),
             arrived_at,
         });
@@ -281,7 +265,7 @@ impl Plan {
     /// Removes the rows from `first_row` on, with their keys.
     fn remove_rows(&mut self, first_row: usize) {
         for row in self.rows.drain(first_row..) {
-            if let Some(idempotency) = row.idempotency {
+            if let Some(idempotency) = row.event.idempotency {
                 self.after.keys.remove(&(row.ledger_id, idempotency.hash));
             }
         }
@@ -299,7 +283,7 @@ impl Plan {
         };
         let growth = self.growths.entry(end.ledger_id).or_insert_with(unchanged);
         if let Some(tree) = &mut growth.tree {
-            let leaves = Hash::of_events(rows.iter().map(|row| row.record.content_hash()));
+            let leaves = Hash::of_events(rows.iter().map(|row| row.event.record.content_hash()));
             for leaf in leaves {
                 tree.append(leaf);
             }
@@ -321,11 +305,11 @@ impl Plan {
         let first_delivery = self.deliveries.len();
         for row in &self.rows[first_row..] {
             let event = CountedEvent {
-                id: row.record.stamp().id,
+                id: row.event.record.stamp().id,
                 arrived_at: row.arrived_at,
-                occurred_at: row.record.occurred_at(),
+                occurred_at: row.event.record.occurred_at(),
             };
-            for alert in self.counts.observe(row.ledger_id, &row.watches, event) {
+            for alert in self.counts.observe(row.ledger_id, &row.event.watches, event) {
                 let used = self.deliveries.len() - first_delivery;
                 let webhook_ids = &destination.webhook_ids;
                 let undelivered_to: Arc<[String]> = if used + webhook_ids.len() <= REQUEST_DELIVERIES_MAX {

@@ -88,17 +88,16 @@ impl<R> NewEvent<R> {
         Self { watches, ..self }
     }
 
-    /// The record, and the event with another one.
-    fn with_record<S>(self, record: S) -> (R, NewEvent<S>) {
-        let event = NewEvent {
-            record,
+    /// The same event with another record.
+    fn map_record<S>(self, map: impl FnOnce(R) -> S) -> NewEvent<S> {
+        NewEvent {
+            record: map(self.record),
             action: self.action,
             tokens: self.tokens,
             idempotency: self.idempotency,
             watches: self.watches,
             sender: self.sender,
-        };
-        (self.record, event)
+        }
     }
 }
 
@@ -106,17 +105,10 @@ impl NewEvent {
     /// The events with the content hashes that bind them to `destination`, in their order.
     pub fn all_hashed(events: Vec<UnhashedEvent>, destination: &Destination) -> Vec<Self> {
         let log = LogName::new(destination.project_id, destination.environment);
-        let mut records = Vec::with_capacity(events.len());
-        let mut rest = Vec::with_capacity(events.len());
-        for event in events {
-            let (record, event) = event.with_record(());
-            records.push(record);
-            rest.push(event);
-        }
-        let records = Record::all_hashed(records, &log);
-        let events = rest.into_iter().zip(records);
+        let hashes = Record::hashes(events.iter().map(|event| (&event.record.0, event.record.1)), &log);
+        let events = events.into_iter().zip(hashes);
         events
-            .map(|(event, record)| event.with_record(record).1)
+            .map(|(event, hash)| event.map_record(|(record, salt)| record.with_hash(salt, hash)))
             .collect()
     }
 
@@ -152,11 +144,20 @@ pub(crate) enum Origin {
 #[derive(Clone, Debug)]
 pub(crate) struct AppendRequest {
     pub(crate) destination: Destination,
-    pub(crate) events: Vec<NewEvent>,
+    /// Shared, so that a request whose commit may have to be repeated is not copied.
+    pub(crate) events: Vec<Arc<NewEvent>>,
     pub(crate) origin: Origin,
 }
 
 impl AppendRequest {
+    pub(crate) fn new(destination: Destination, events: Vec<NewEvent>, origin: Origin) -> Self {
+        Self {
+            destination,
+            events: events.into_iter().map(Arc::new).collect(),
+            origin,
+        }
+    }
+
     /// The id that its first event was stamped with.
     pub(crate) fn first_id(&self) -> Option<EventId> {
         self.events.first().map(|event| event.record.stamp().id)

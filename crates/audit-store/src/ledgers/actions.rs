@@ -55,10 +55,10 @@ impl KnownActions {
         self.pending.clear();
         let mut seen = HashSet::new();
         for row in &plan.rows {
-            let is_known = self.contains(row.ledger_id, &row.action);
-            if !is_known && seen.insert((row.ledger_id, row.action.as_str())) {
-                insert(row.ledger_id, &row.action)?;
-                self.pending.push((row.ledger_id, row.action.clone()));
+            let is_known = self.contains(row.ledger_id, &row.event.action);
+            if !is_known && seen.insert((row.ledger_id, row.event.action.as_str())) {
+                insert(row.ledger_id, &row.event.action)?;
+                self.pending.push((row.ledger_id, row.event.action.clone()));
             }
         }
         Ok(())

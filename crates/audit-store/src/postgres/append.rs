@@ -79,7 +79,7 @@ impl Plan {
             && self
                 .rows
                 .iter()
-                .all(|row| actions.contains(row.ledger_id, &row.action))
+                .all(|row| actions.contains(row.ledger_id, &row.event.action))
     }
 }
 

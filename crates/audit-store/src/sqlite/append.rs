@@ -60,7 +60,7 @@ pub(crate) fn commit(
     appends.senders.committed();
     if let Some(keys) = &mut appends.keys {
         let rows = plan.rows.iter();
-        let key = |row: &NewRow| row.idempotency.map(|key| key.hash);
+        let key = |row: &NewRow| row.event.idempotency.map(|key| key.hash);
         keys.committed(rows.map(|row| (row.ledger_id, row.seq, row.month, key(row))));
     }
     if let Some(entry) = appends.pending.take() {
@@ -256,21 +256,22 @@ fn insert_events(
     row_code: impl Fn(&NewRow) -> [u8; RowCodes::BYTES],
 ) -> Result<()> {
     for (position, row) in positioned {
-        let (stamp, content_hash) = (row.record.stamp(), row.record.content_hash());
+        let (stamp, content_hash) = (row.event.record.stamp(), row.event.record.content_hash());
         let insert = InsertEvent {
             entry: entry(row.ledger_id, row.seq),
             position: *position,
             id: &stamp.id.to_bytes(),
             content_hash: content_hash.as_bytes(),
-            content_salt: row.record.content_salt().as_bytes(),
+            content_salt: row.event.record.content_salt().as_bytes(),
             sent_digest: row
+                .event
                 .idempotency
                 .as_ref()
                 .map(|key| key.digest.as_bytes().as_slice()),
-            redacted: row.record.redacted(),
-            sender: row.sender.map(|sender| sender.id().0),
+            redacted: row.event.record.redacted(),
+            sender: row.event.sender.map(|sender| sender.id().0),
             row_code: &row_code(row),
-            body: row.record.canonical(),
+            body: row.event.record.canonical(),
         };
         insert.execute(connection)?;
     }
@@ -279,7 +280,7 @@ fn insert_events(
             diesel::insert_into(unordered_events::table)
                 .values((
                     unordered_events::entry.eq(entry(row.ledger_id, row.seq)),
-                    unordered_events::id.eq(row.record.stamp().id.to_bytes().as_slice()),
+                    unordered_events::id.eq(row.event.record.stamp().id.to_bytes().as_slice()),
                     unordered_events::after_id.eq(after_id.to_bytes().as_slice()),
                 ))
                 .execute(connection)?;
@@ -347,7 +348,7 @@ fn positioned<'a>(connection: &mut SqliteConnection, rows: &'a [NewRow]) -> Resu
     let mut next_free: HashMap<i64, i64> = HashMap::new();
     let mut positioned = Vec::with_capacity(rows.len());
     for row in rows {
-        let millis = row.record.occurred_at().as_millis();
+        let millis = row.event.record.occurred_at().as_millis();
         let position = match next_free.get(&millis) {
             Some(position) => *position,
             None => free_position(connection, first_position(millis))?,

@@ -221,12 +221,12 @@ pub(crate) fn write_keys(connection: &mut SqliteConnection, rows: &[(i64, &NewRo
     let Some((_, first)) = rows.first() else {
         return Ok(());
     };
-    if rows.iter().all(|(_, row)| row.idempotency.is_none()) {
+    if rows.iter().all(|(_, row)| row.event.idempotency.is_none()) {
         return Ok(());
     }
     let hashes: Vec<u8> = rows
         .iter()
-        .flat_map(|(_, row)| row.idempotency.map_or(NO_KEY, |key| key.hash))
+        .flat_map(|(_, row)| row.event.idempotency.map_or(NO_KEY, |key| key.hash))
         .collect();
     diesel::insert_into(event_keys::table)
         .values((

@@ -5,7 +5,7 @@ use crate::append::request::{NewEvent, UnhashedEvent};
 use crate::configuration::owner::ConfigurationVersion;
 use audit_alerts::{
     ALERTS_PER_MINUTE_MAX, AlertRule, CooldownSeconds, GroupBy, GroupHash, GroupState, GroupStates,
-    RuleConditions, RuleDefinition, RuleSet, Severity,
+    RuleConditions, RuleDefinition, RuleSet, Severity, Watch,
 };
 use audit_domain::{ContentSalt, Event, Facet, Facets, OrganizationId, ProjectId, Record, RuleId};
 use audit_ledger::Frontier;
@@ -56,11 +56,7 @@ fn event(millis: i64, key: Option<&str>, content: &str) -> NewEvent {
 }
 
 fn request(daily_events_max: Option<u64>, events: Vec<NewEvent>) -> AppendRequest {
-    AppendRequest {
-        destination: destination(daily_events_max),
-        events,
-        origin: Origin::Sent,
-    }
+    AppendRequest::new(destination(daily_events_max), events, Origin::Sent)
 }
 
 /// The right edge of a tree of this size.
@@ -123,7 +119,7 @@ fn sequence_numbers_have_no_gap_and_stamps_never_go_back() {
         [10, 11, 12, 13]
     );
     assert!(plan.rows.is_sorted_by(|a, b| {
-        let (a, b) = (a.record.stamp(), b.record.stamp());
+        let (a, b) = (a.event.record.stamp(), b.event.record.stamp());
         a.id < b.id && a.received_at <= b.received_at
     }));
     assert_eq!(plan.after.heads[&LEDGER].size, 14);
@@ -145,7 +141,7 @@ fn a_repeated_key_is_stored_once_within_and_across_requests() {
         ],
         before(),
     );
-    let id = plan.rows[0].record.stamp().id;
+    let id = plan.rows[0].event.record.stamp().id;
     assert_eq!(plan.rows.len(), 1);
     let outcomes: Vec<_> = plan
         .outcomes
@@ -175,7 +171,7 @@ fn an_event_of_the_service_uses_up_no_daily_limit_and_follows_the_stamps_before_
     ));
     let head = &plan.after.heads[&LEDGER];
     assert_eq!((plan.rows.len(), head.size, head.day_events), (1, 11, 9));
-    assert_eq!(head.last, Some(plan.rows[0].record.stamp()));
+    assert_eq!(head.last, Some(plan.rows[0].event.record.stamp()));
 }
 
 #[test]
@@ -366,7 +362,7 @@ fn a_count_continues_from_the_stored_state_and_sees_each_stored_event_once() {
         panic!("one alert: {:?}", plan.alerts)
     };
     assert!(undelivered_to.is_empty(), "the commit writes its deliveries");
-    assert_eq!(alert.sample_event_ids[0], plan.rows[0].record.stamp().id);
+    assert_eq!(alert.sample_event_ids[0], plan.rows[0].event.record.stamp().id);
     let alert_id = alert.id.to_bytes();
     let delivered: Vec<_> = plan
         .deliveries
@@ -381,7 +377,7 @@ fn a_count_continues_from_the_stored_state_and_sees_each_stored_event_once() {
         ]
     );
     assert_ne!(plan.deliveries[0].id, plan.deliveries[1].id);
-    let seen = [0, 2].map(|row: usize| (plan.rows[row].record.stamp().id, 1));
+    let seen = [0, 2].map(|row: usize| (plan.rows[row].event.record.stamp().id, 1));
     let (expected, alerts) = counted(&[earlier[0], earlier[1], seen[0], seen[1]]);
     assert_eq!(alerts, 1);
     assert_eq!(
@@ -447,7 +443,7 @@ fn a_refused_request_is_not_counted() {
     let plan = plan(vec![request(Some(10), refused), request(Some(10), taken)], before);
     assert!(matches!(plan.outcomes[0], Err(StoreError::DailyLimit { .. })));
     assert!(plan.alerts.is_empty());
-    let seen = (plan.rows[0].record.stamp().id, 1);
+    let seen = (plan.rows[0].event.record.stamp().id, 1);
     assert_eq!(plan.counts.changed()[&group()].0, stored(&counted(&[seen]).0));
 }
 
@@ -461,7 +457,7 @@ fn counts_use_the_clock_of_the_accepting_node_and_not_the_time_of_the_ledger() {
     before.heads.get_mut(&LEDGER).unwrap().last = Some(ahead);
     let sent = (0..3).map(|_| watched(event(100_000, None, "a"))).collect();
     let plan = plan(vec![request(None, sent)], before);
-    assert_eq!(plan.rows[0].record.stamp().received_at, ahead.received_at);
+    assert_eq!(plan.rows[0].event.record.stamp().received_at, ahead.received_at);
     let fired_at: Vec<_> = plan.alerts.iter().map(|raised| raised.alert.fired_at).collect();
     assert_eq!(fired_at, [Timestamp::from_seconds(100)]);
 }
@@ -558,7 +554,7 @@ fn a_key_outside_of_the_window_is_new() {
         let expected = if is_known {
             first.record.stamp().id
         } else {
-            plan.rows[0].record.stamp().id
+            plan.rows[0].event.record.stamp().id
         };
         assert_eq!(
             plan.rows.len(),
@@ -585,7 +581,7 @@ proptest::proptest! {
                 request
             });
             let plan = plan(requests.collect(), state);
-            rows.extend(plan.rows.iter().map(|row| (row.seq, row.month, row.record.stamp())));
+            rows.extend(plan.rows.iter().map(|row| (row.seq, row.month, row.event.record.stamp())));
             state = Before { heads: plan.after.heads, ..Before::default() };
         }
         let head = &state.heads[&LEDGER];

@@ -177,7 +177,7 @@ impl<'a> AbsentKeys<'a> {
         let mut absent = Self::NONE;
         let mut ledgers: HashMap<LedgerId, Earlier> = HashMap::new();
         for row in &plan.rows {
-            let (ledger_id, Some(key)) = (row.ledger_id, &row.idempotency) else {
+            let (ledger_id, Some(key)) = (row.ledger_id, &row.event.idempotency) else {
                 continue;
             };
             let earlier = ledgers

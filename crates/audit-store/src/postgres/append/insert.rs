@@ -106,9 +106,9 @@ pub(crate) struct EventValues<'a> {
 impl ToSql<WrittenEvent, Pg> for EventValues<'_> {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
         let Self { row, row_code } = self;
-        let record = &row.record;
+        let record = &row.event.record;
         let (id, content_hash) = (record.stamp().id.to_bytes(), record.content_hash());
-        let key = row.idempotency.as_ref();
+        let key = row.event.idempotency.as_ref();
         WriteTuple::<EventColumns>::write_tuple(
             &(
                 row.ledger_id.0,
@@ -121,7 +121,7 @@ impl ToSql<WrittenEvent, Pg> for EventValues<'_> {
                 key.map(|key| key.hash.as_slice()),
                 key.map(|key| key.digest.as_bytes().as_slice()),
                 record.redacted(),
-                row.sender.map(|sender| sender.id().0),
+                row.event.sender.map(|sender| sender.id().0),
                 row_code.as_slice(),
                 record.canonical(),
             ),

@@ -137,8 +137,8 @@ impl Backlog {
             };
             let mut events = Piece::default();
             for row in of_ledger {
-                let key = row_key(row.record.occurred_at(), row.record.stamp().id);
-                events.add(key, row.tokens.facets());
+                let key = row_key(row.event.record.occurred_at(), row.event.record.stamp().id);
+                events.add(key, row.event.tokens.facets());
             }
             let first = of_ledger[0].seq;
             let row = Unindexed {

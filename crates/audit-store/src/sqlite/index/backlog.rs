@@ -128,7 +128,7 @@ pub(crate) fn add<'a>(
         .get_result(connection)?;
     let mut commit = Commit::default();
     for (row, position) in events {
-        commit.add(row.ledger_id, row.month, position, row.tokens.as_str());
+        commit.add(row.ledger_id, row.month, position, row.event.tokens.as_str());
     }
     shared
         .backlog
