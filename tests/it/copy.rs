@@ -36,7 +36,7 @@ const NOT_COMPARED: [&str; 16] = [
 
 /// A destination with a run and an event that was set aside. Its configuration opens with no key.
 const ADD_DESTINATION: &str = "\
-    INSERT INTO destinations SELECT 'dst_1', id, 'live', 'SIEM', 'https', 'json', TRUE, '{}', X'01', X'02', FALSE, 1, 'acme' \
+    INSERT INTO destinations SELECT 'dst_1', id, 'live', 'SIEM', 'https', 'json', TRUE, '[]', '{}', X'01', X'02', FALSE, 1, 'acme' \
         FROM projects LIMIT 1; \
     INSERT INTO destination_runs SELECT 'dst_1', 0, id, 2, 3, 4, X'05', '{}', 6, 'delayed', 7, 8, 9, X'0a', 11, 12, 13, 14, '{}', 15 \
         FROM ledgers LIMIT 1; \

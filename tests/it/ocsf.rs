@@ -1,9 +1,9 @@
 //! Records in OCSF, held against the schema that is published (`ocsf-json-schema`).
 
-use audit_destinations::{Payload, Record, RecordFormat, StreamPart, encode};
+use audit_destinations::{OcsfClasses, OcsfOptions, Payload, Record, RecordFormat, StreamPart, encode};
 use audit_domain::{
-    ContentSalt, Environment, Event, EventId, LogName, ProjectId, Record as EventRecord, Stamp, StoredEvent,
-    Timestamp,
+    ContentSalt, Environment, Event, EventId, Fields, LogName, ProjectId, Record as EventRecord, Stamp,
+    StoredEvent, Timestamp,
 };
 use audit_tests::{python, run_python, temporary_directory};
 use serde_json::{Map, Value, json};
@@ -14,6 +14,8 @@ const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
 const REAL: &str = include_str!("../../docs/examples/cloudtrail-events.jsonl");
 /// Enough that every activity of the mapping is there.
 const GENERATED: usize = 12_000;
+/// Enough that some events have what a class requires, and some lack it.
+const ASSIGNED: usize = 60;
 
 const NOUNS: [&str; 11] = [
     "user",
@@ -210,11 +212,16 @@ impl Picker {
 
 /// The records of events, of a test and of a checkpoint.
 fn records(events: impl Iterator<Item = Value>) -> Vec<String> {
+    records_with(events, &OcsfClasses::default())
+}
+
+fn records_with(events: impl Iterator<Item = Value>, classes: &OcsfClasses) -> Vec<String> {
     let log = LogName::new(ProjectId::from_random([1; 16]), Environment::Live);
-    let mut records = vec![encoded(&log, 0, Payload::Test)];
+    let mut records = vec![encoded(&log, 0, Payload::Test, classes)];
     for (seq, event) in (0..).zip(events) {
         let json = shown(&event, &log);
-        records.push(encoded(&log, seq + 1, Payload::Event { seq, json: &json }));
+        let payload = Payload::Event { seq, json: &json };
+        records.push(encoded(&log, seq + 1, payload, classes));
     }
     let checkpoint = Payload::Checkpoint {
         note: "a signed note\n",
@@ -222,12 +229,12 @@ fn records(events: impl Iterator<Item = Value>) -> Vec<String> {
         through_position: 7,
         through_seq: 9,
     };
-    records.push(encoded(&log, 8, checkpoint));
+    records.push(encoded(&log, 8, checkpoint, classes));
     records
 }
 
 /// A record; every other one is of a replay, and has no raw text.
-fn encoded(log: &LogName, position: u64, payload: Payload<'_>) -> String {
+fn encoded(log: &LogName, position: u64, payload: Payload<'_>, classes: &OcsfClasses) -> String {
     let run = position % 2;
     let stream = StreamPart {
         destination: "dst_1",
@@ -235,7 +242,11 @@ fn encoded(log: &LogName, position: u64, payload: Payload<'_>) -> String {
         run,
         position,
     };
-    encode(&Record { stream, payload }, RecordFormat::Ocsf, run == 0, NOW).text
+    let options = OcsfOptions {
+        include_raw: run == 0,
+        classes: classes.clone(),
+    };
+    encode(&Record { stream, payload }, RecordFormat::Ocsf, &options, NOW).text
 }
 
 /// The event as a read shows it.
@@ -294,6 +305,52 @@ fn the_published_schema_allows_the_record_of_every_event() {
         "600301", "600302", "600303", "600304", "600399",
     ];
     assert_eq!(found, BTreeSet::from(activities), "each activity of the mapping");
+}
+
+/// Every class and activity that an action can be assigned to.
+fn assignable() -> Vec<(u32, u32)> {
+    let activities: Vec<u32> = (1..99).chain([99]).collect();
+    let pairs = OcsfClasses::class_uids().into_iter();
+    let pairs = pairs.flat_map(|class_uid| {
+        activities
+            .iter()
+            .map(move |activity_id| (class_uid, *activity_id))
+    });
+    pairs
+        .filter(|(class_uid, activity_id)| assigned(*class_uid, *activity_id).is_some())
+        .collect()
+}
+
+/// The class and the activity for every action, if they can be assigned.
+fn assigned(class_uid: u32, activity_id: u32) -> Option<OcsfClasses> {
+    let items = json!([{"action": "*", "class_uid": class_uid, "activity_id": activity_id}]);
+    let read = Fields::read(json!({"ocsf_classes": items}), |fields| {
+        OcsfClasses::read(fields, "ocsf_classes")
+    });
+    read.ok()
+}
+
+#[test]
+fn the_published_schema_allows_the_record_of_every_event_in_each_assigned_class() {
+    let Some(python) = python() else {
+        return;
+    };
+    let mut picker = Picker(0x9e37_79b9_7f4a_7c15);
+    let mut all = Vec::new();
+    let assignable = assignable();
+    for (class_uid, activity_id) in &assignable {
+        let classes = assigned(*class_uid, *activity_id).expect("an assignment");
+        let events = (0..ASSIGNED).map(|_| picker.event());
+        all.extend(records_with(events.collect::<Vec<_>>().into_iter(), &classes));
+    }
+    let output = validate(&python, &all);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let found: Map<String, Value> = serde_json::from_slice(&output.stdout).expect("JSON");
+    for (class_uid, activity_id) in assignable {
+        let type_uid = class_uid * 100 + activity_id;
+        assert!(found.contains_key(&type_uid.to_string()), "{type_uid}: {found:?}");
+    }
 }
 
 #[test]

@@ -19,9 +19,9 @@ after(async () => {
 
 /** A destination in trouble, as docs/api.md has it. */
 const delayed = (changes = {}) => ({
-  id: ID, name: `SIEM ${MARKUP}`, kind: "splunk_hec", environment: "live", format: "json", include_raw: false, filter: { actions: ["auth.*"], tenant_ids: ["a,b"] },
+  id: ID, name: `SIEM ${MARKUP}`, kind: "splunk_hec", environment: "live", format: "json", include_raw: false, ocsf_classes: [], filter: { actions: ["auth.*"], tenant_ids: ["a,b"] },
   settings: { url: "https://splunk.example.com:8088", index: null, source: null, sourcetype: "audit-log" }, credentials: ["token"], paused: false, state: "delayed",
-  created_at: "2026-01-15T10:30:00.268Z", position: 120, cursor_seq: 345, lag_events: 12, lag_seconds: 31, last_success_at: "2026-01-15T11:00:00.000Z",
+  created_at: "2026-01-15T10:30:00.268Z", created_by_tenant: null, position: 120, cursor_seq: 345, lag_events: 12, lag_seconds: 31, last_success_at: "2026-01-15T11:00:00.000Z",
   last_error: { at: "2026-01-15T11:00:31.000Z", status: 503, request: "POST https://splunk.example.com:8088/… 12 records, 10,340 bytes", response: `busy ${MARKUP} \u202e` },
   next_attempt_at: "2026-01-15T11:01:03.000Z", set_aside: 2, previous_credentials_in_use: true, replay: null, ...changes,
 });

@@ -7,7 +7,7 @@ function pathOf(id: string, steps = ""): string {
   return `/destinations/${encodeURIComponent(id)}${steps}`;
 }
 
-/** Receivers of all events of a project and environment, such as a SIEM or a bucket. */
+/** Receivers of all events of a project and environment, such as a SIEM or a bucket; with a viewer token those of its tenant. */
 export class Destinations extends Resource {
   /** The destinations of the environment, oldest first. */
   async list(): Promise<T.Destination[]> {

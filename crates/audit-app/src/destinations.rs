@@ -4,6 +4,7 @@
 //! read nor redirect it where an encryption key is configured. Credentials are written and never read. Only a signing secret that
 //! the service has made is shown, in the response to the request that made it.
 
+mod access;
 mod changes;
 mod configuration;
 mod filter;
@@ -25,15 +26,19 @@ pub use set_aside::{RESENT_MAX, ResendRequest, Resent, ResentEvent, SetAsideEven
 
 use crate::error::{AppError, Result};
 use crate::secrets;
-use audit_destinations::{Config, DestinationId, Kind, RecordFormat};
-use audit_domain::{Envelope, Environment, Name, Plan, ProjectId, StoredEvent, Timestamp};
+use audit_destinations::{Config, DestinationId, Kind, OcsfClasses, OcsfOptions, RecordFormat};
+use audit_domain::{Envelope, Environment, Fields, Name, Plan, ProjectId, StoredEvent, Timestamp};
 use audit_secrets::{KeyRing, Zeroizing};
 use audit_store::{DestinationRow, Reader, StoreError};
 use audit_webhooks::WebhookSecret;
 use serde_json::{Value, json};
 
-/// The maximum number of destinations of a project, those of both environments together.
+/// The maximum number of destinations of a project, those of both environments together, without those of its tenants.
 pub const DESTINATIONS_MAX: usize = 20;
+/// The maximum number of destinations of a tenant.
+pub const TENANT_DESTINATIONS_MAX: usize = 3;
+/// The maximum number of destinations of all tenants of a project. Each reads the whole log.
+pub const TENANTS_DESTINATIONS_MAX: usize = 100;
 
 /// A destination of a project.
 #[derive(Clone, Debug)]
@@ -50,6 +55,8 @@ pub struct Destination {
     pub format: RecordFormat,
     /// Whether records in another format have the original event as well.
     pub include_raw: bool,
+    /// The classes of its records in OCSF, by action.
+    pub ocsf_classes: OcsfClasses,
     /// The events that it gets.
     pub filter: DestinationFilter,
     /// The settings, which are not secret. An empty object if what is stored cannot be decrypted.
@@ -62,6 +69,8 @@ pub struct Destination {
     pub paused: bool,
     /// When it was created.
     pub created_at: Timestamp,
+    /// The tenant that has created it for its own events; `None` for the project.
+    pub created_by_tenant: Option<String>,
     /// Whether credentials were replaced, and no delivery with the new ones has succeeded yet.
     pub has_previous_credentials: bool,
     /// The secret that signs requests; only if this call has made it.
@@ -78,6 +87,7 @@ pub struct NewDestination {
     pub kind: Kind,
     pub format: RecordFormat,
     pub include_raw: bool,
+    pub ocsf_classes: OcsfClasses,
     pub filter: DestinationFilter,
     pub settings: Value,
     /// Written, never read.
@@ -112,33 +122,51 @@ impl Destination {
             kind: row.kind.parse().map_err(|_| damaged())?,
             format: row.format.parse().map_err(|_| damaged())?,
             include_raw: row.include_raw,
-            filter: DestinationFilter::from_stored(&row.filter).map_err(|_| damaged())?,
+            ocsf_classes: stored_classes(row)?,
+            filter: DestinationFilter::of(row).map_err(|_| damaged())?,
             settings: config.as_ref().map_or_else(|| json!({}), Config::settings),
             credentials: config.as_ref().map_or_else(Vec::new, Config::credential_names),
             host: config.as_ref().map_or_else(String::new, Config::host),
             paused: row.paused,
             created_at: Timestamp::from_micros(row.created_at),
+            created_by_tenant: row.created_by_tenant.clone(),
             has_previous_credentials: row.previous_config.is_some(),
             signing_secret: None,
         })
     }
 }
 
-/// Decrypts a configuration of a destination: the present or the previous one of its row.
+fn stored_classes(row: &DestinationRow) -> Result<OcsfClasses> {
+    let stored = serde_json::from_str(&row.ocsf_classes).map_err(|_| damaged())?;
+    classes_of(stored).ok_or_else(damaged)
+}
+
+/// Reads what [`OcsfClasses::to_json`] wrote; `None` for another value.
+pub(crate) fn classes_of(stored: Value) -> Option<OcsfClasses> {
+    let read = Fields::read(json!({"ocsf_classes": stored}), |fields| {
+        OcsfClasses::read(fields, "ocsf_classes")
+    });
+    read.ok()
+}
+
+/// How records in OCSF are written for the destination of a row.
+pub(crate) fn ocsf_options(row: &DestinationRow) -> Result<OcsfOptions> {
+    Ok(OcsfOptions {
+        include_raw: row.include_raw,
+        classes: stored_classes(row)?,
+    })
+}
+
+/// Decrypts a configuration of a destination: the present or the previous one of its row. With that of a tenant, only public addresses
+/// are reached.
 pub(crate) fn open_config(stored: &[u8], row: &DestinationRow, keys: &KeyRing) -> Result<Config> {
     let place = secrets::of_destination(&row.id, &row.project_id);
     let text = Zeroizing::new(secrets::open_text(stored, keys, place)?);
-    Config::from_stored(&text).map_err(AppError::internal)
-}
-
-pub(crate) fn destination_of(
-    reader: &mut Reader<'_>,
-    project_id: ProjectId,
-    id: DestinationId,
-) -> Result<DestinationRow> {
-    reader
-        .destination(project_id, &id.to_string())?
-        .ok_or(AppError::NotFound("destination"))
+    let config = Config::from_stored(&text).map_err(AppError::internal)?;
+    Ok(match row.created_by_tenant {
+        Some(_) => config.on_public_addresses(),
+        None => config,
+    })
 }
 
 /// When an event entered the log.

@@ -90,7 +90,8 @@ pub use destinations::{
     DESTINATIONS_MAX, Destination, DestinationAttempt, DestinationChange, DestinationError,
     DestinationFilter, DestinationPreview, DestinationProgress, DestinationReport, DestinationState,
     DestinationVerdict, NewDestination, RESENT_MAX, ReplayCount, ReplayProgress, ReplayRange, ReplayRequest,
-    ResendRequest, Resent, ResentEvent, SetAsideEvent, SetAsidePage,
+    ResendRequest, Resent, ResentEvent, SetAsideEvent, SetAsidePage, TENANT_DESTINATIONS_MAX,
+    TENANTS_DESTINATIONS_MAX,
 };
 pub use dispatcher::DeliveryStatistics;
 pub use dispatcher::thread::Deliveries;
@@ -158,7 +159,9 @@ pub use audit_anchors::{
     Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError, RootsError, TimeStamp,
     TimeStampAuthority, TimeStampError, TimeStampRoots,
 };
-pub use audit_destinations::{DestinationId, DestinationSender, Kind as DestinationKind, RecordFormat};
+pub use audit_destinations::{
+    DestinationId, DestinationSender, Kind as DestinationKind, OcsfClasses, RecordFormat,
+};
 pub use audit_ledger::{
     ConsistencyProof, HeadKey, HeadKeyId, InclusionProof, TenantProof, TileId, VerifierKey,
 };

@@ -1,8 +1,9 @@
-//! The portal of a project: the name and logo that it shows.
+//! The portal of a project: the name and logo that it shows, and the destinations that tenants may create.
 
 mod changes;
 
 use crate::error::{AppError, Result};
+use audit_destinations::Kind;
 use audit_domain::Name;
 use audit_store::{PortalLogoRow, PortalRow, StoreError};
 use base64::Engine as _;
@@ -11,21 +12,24 @@ use imagesize::{ImageError, ImageType};
 use std::fmt;
 use std::str::FromStr;
 
-/// Name and logo of a portal.
+/// The settings of a portal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Portal {
     /// Stands in the place of the title of the page.
     pub name: Option<Name>,
     /// Stands beside the name.
     pub logo: Option<Logo>,
+    /// The kinds of destinations that tenants may create, where their tier allows destinations; `None` for all.
+    pub destination_kinds: Option<Vec<Kind>>,
 }
 
-/// A change of a portal. `Some(None)` removes the name or the logo.
+/// A change of a portal. `Some(None)` removes the name, the logo or the limit of kinds.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "as in Portal")]
 pub struct PortalChange {
     pub name: Option<Option<Name>>,
     pub logo: Option<Option<Logo>>,
+    pub destination_kinds: Option<Option<Vec<Kind>>>,
 }
 
 /// An image in one of the formats that cannot contain code: PNG, JPEG or WebP. Its text is a data URL (RFC 2397) in base64, so
@@ -125,9 +129,19 @@ impl Portal {
             .logo
             .map(|logo| Logo::new(&logo.media_type, logo.bytes))
             .transpose();
+        let kinds = row
+            .destination_kinds
+            .map(|kinds| {
+                kinds
+                    .iter()
+                    .map(|kind| kind.parse())
+                    .collect::<Result<Vec<Kind>, _>>()
+            })
+            .transpose();
         Ok(Self {
             name: name.map_err(|_| damaged("name of a portal"))?,
             logo: logo.map_err(|_| damaged("logo of a portal"))?,
+            destination_kinds: kinds.map_err(|_| damaged("kind of destination"))?,
         })
     }
 
@@ -138,6 +152,10 @@ impl Portal {
                 media_type: logo.media_type.to_owned(),
                 bytes: logo.bytes.clone(),
             }),
+            destination_kinds: self
+                .destination_kinds
+                .as_ref()
+                .map(|kinds| kinds.iter().map(Kind::to_string).collect()),
         }
     }
 }

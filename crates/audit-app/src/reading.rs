@@ -48,15 +48,8 @@ impl Presented<Readers> {
         let principal = self.identify(reader, present)?;
         let scope = self.service.scope_at(reader, present, &principal, selection)?;
         let tier = visible_tier(&scope, &principal)?;
-        if let (Some(tier), Some(route)) = (&tier, route)
-            && !tier.allows(route)
-        {
-            let message = format!(
-                "the viewer tier `{}` does not allow `{}`",
-                tier.name,
-                route.as_str()
-            );
-            return Err(AppError::Forbidden(message));
+        if let (Some(tier), Some(route)) = (&tier, route) {
+            require_route(tier, route)?;
         }
         Ok(ReadAccess {
             principal,
@@ -134,8 +127,21 @@ impl AuditLog {
     }
 }
 
+/// # Errors
+/// [`AppError::Forbidden`] when the tier does not allow it.
+pub(crate) fn require_route(tier: &ViewerTier, route: ViewerRoute) -> Result<()> {
+    match tier.allows(route) {
+        true => Ok(()),
+        false => Err(AppError::Forbidden(format!(
+            "the viewer tier `{}` does not allow `{}`",
+            tier.name,
+            route.as_str()
+        ))),
+    }
+}
+
 /// The tier of a viewer; `None` for keys, which see everything.
-fn visible_tier(scope: &Scope, principal: &Principal) -> Result<Option<ViewerTier>> {
+pub(crate) fn visible_tier(scope: &Scope, principal: &Principal) -> Result<Option<ViewerTier>> {
     let Principal::Viewer(viewer) = principal else {
         return Ok(None);
     };

@@ -148,7 +148,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::Conflict`] when the project has a tier of this name, [`AppError::Forbidden`] when it has [`TIERS_MAX`]
-    /// tiers.
+    /// tiers, [`AppError::Invalid`] for one that allows destinations and does not show everything.
     pub fn create_viewer_tier(
         &self,
         master: &MasterKey,
@@ -157,6 +157,7 @@ impl AuditLog {
     ) -> Result<StoredTier> {
         let principal = &Principal::Master(*master);
         let project_id = self.project_id(principal, selection)?;
+        tier.check()?;
         let created_at = self.clock.now();
         self.change_project(project_id, &Requester::from(master), move |configurator| {
             let tiers = configurator.tiers(project_id)?;
@@ -180,7 +181,7 @@ impl AuditLog {
     /// Changes a tier, also for tokens that were issued before.
     ///
     /// # Errors
-    /// [`AppError::NotFound`].
+    /// [`AppError::NotFound`]; [`AppError::Invalid`] as for a new one.
     pub fn change_viewer_tier(
         &self,
         master: &MasterKey,
@@ -207,6 +208,7 @@ impl AuditLog {
             if *tier == before {
                 return Ok(Changed::nothing(stored));
             }
+            tier.check()?;
             configurator.update_tier(tier)?;
             let event = ServiceEvent::viewer_tier(Some(&before), Some(tier));
             Ok(Changed::if_some(stored, event))

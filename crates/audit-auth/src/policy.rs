@@ -55,7 +55,7 @@ impl Scoped for Admin {
 /// [`KeyScope::Admin`], which is the safe choice for one whose author did not think of it.
 ///
 /// The use cases take proofs as arguments, so the policy of an endpoint is checked by the compiler: a use case for
-/// [`Master`] cannot be called with the proof of [`Keys`]. The four policies are the only ones.
+/// [`Master`] cannot be called with the proof of [`Keys`]. The policies of this module are the only ones.
 pub trait Policy: sealed::Sealed + Clone + Send + Sync + 'static {
     /// What an admitted credential proves.
     type Proof: Clone + Send + Sync + 'static;
@@ -111,6 +111,24 @@ pub enum Project {}
 /// Admits master keys and project keys with the scope [`KeyScope::EventsRead`], and viewer tokens.
 #[derive(Clone, Copy, Debug)]
 pub enum Readers {}
+
+/// Admits master keys with the scope [`KeyScope::Admin`], and viewer tokens, for destinations. The use cases confine a viewer to its tenant,
+/// and look up whether its tier allows destinations.
+#[derive(Clone, Copy, Debug)]
+pub enum DestinationOwners {}
+
+/// Who may have destinations: a [`Principal`] with a master key, for a project, or a viewer, for its tenant. Only [`DestinationOwners`] makes
+/// one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DestinationOwner(Principal);
+
+impl Deref for DestinationOwner {
+    type Target = Principal;
+
+    fn deref(&self) -> &Principal {
+        &self.0
+    }
+}
 
 /// The holder of a master key or a project key: a [`Principal`] that is not a viewer. Only [`Keys`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,7 +222,25 @@ impl Policy for Readers {
     }
 }
 
+impl Policy for DestinationOwners {
+    type Proof = DestinationOwner;
+    const REFUSAL: &'static str = "this needs a master key, or a viewer token whose tier allows destinations";
+    const SCOPE: KeyScope = KeyScope::Admin;
+
+    fn admit_kind(principal: Principal) -> Option<DestinationOwner> {
+        match principal {
+            Principal::Master(_) | Principal::Viewer(_) => Some(DestinationOwner(principal)),
+            Principal::Project(_) => None,
+        }
+    }
+
+    fn organization_id(proof: &DestinationOwner) -> OrganizationId {
+        proof.organization_id()
+    }
+}
+
 impl<S: Scoped> sealed::Sealed for Master<S> {}
 impl<S: Scoped> sealed::Sealed for Keys<S> {}
 impl sealed::Sealed for Project {}
 impl sealed::Sealed for Readers {}
+impl sealed::Sealed for DestinationOwners {}

@@ -29,7 +29,7 @@ pub enum Resource {
     AlertRules,
     /// Webhooks. Master key. Only the response to `create` shows the secret.
     Webhooks,
-    /// Destinations of the environment. Master key. The response to `create` or `update` shows the signing secret, if it made one.
+    /// Destinations of the environment. Master key, or a viewer token whose tier allows destinations, for those of its tenant. The response to `create` or `update` shows the signing secret, if it made one.
     Destinations,
     /// Tiers of viewer tokens, by their name. Master key.
     ViewerTiers,

@@ -26,7 +26,11 @@ const SECRET_BYTES_MIN: usize = 4;
 /// Settings and credentials of a destination. `Debug` shows the kind and the host only, and the memory of credentials is zeroed
 /// when they are dropped. [`Self::to_stored`] has the credentials in plain text: seal it before it is stored.
 #[derive(Clone)]
-pub struct Config(pub(crate) Target);
+pub struct Config {
+    pub(crate) target: Target,
+    /// Whether only public addresses are reached, also where the sender allows private ones.
+    pub(crate) is_public: bool,
+}
 
 /// The configuration by kind.
 #[derive(Clone)]
@@ -80,12 +84,15 @@ impl Config {
             Kind::Otlp => Target::Otlp(Otlp::read(&parts)?),
             Kind::Syslog => Target::Syslog(Syslog::read(&parts)?),
         };
-        Ok(Self(target))
+        Ok(Self {
+            target,
+            is_public: false,
+        })
     }
 
     /// The kind of destination.
     pub fn kind(&self) -> Kind {
-        match &self.0 {
+        match &self.target {
             Target::Https(_) => Kind::Https,
             Target::S3(_) => Kind::S3,
             Target::SplunkHec(_) => Kind::SplunkHec,
@@ -119,6 +126,20 @@ impl Config {
             AddressPolicy::AllowPrivate,
         )
         .map_err(|_| StoredConfigError)
+    }
+
+    /// The same, for a sender to reach public addresses alone, whatever else its policy allows.
+    #[must_use]
+    pub fn on_public_addresses(self) -> Self {
+        Self {
+            is_public: true,
+            ..self
+        }
+    }
+
+    /// Whether only public addresses are reached: see [`Self::on_public_addresses`].
+    pub fn is_on_public_addresses(&self) -> bool {
+        self.is_public
     }
 
     /// The settings, with their defaults. No credential is among them.
@@ -164,7 +185,7 @@ impl Config {
     /// The long segments of the path and the long values of the query, as they are sent and decoded: receivers put tokens into
     /// them. The URL of a bucket has none, because its path names objects.
     fn url_parts(&self) -> Vec<String> {
-        let uri = match &self.0 {
+        let uri = match &self.target {
             Target::Https(target) => target.url.uri(),
             Target::SplunkHec(target) => target.url.uri(),
             Target::Datadog(target) => target.url.uri(),
@@ -189,7 +210,7 @@ impl Config {
     }
 
     fn described(&self) -> &dyn Described {
-        match &self.0 {
+        match &self.target {
             Target::Https(target) => target,
             Target::S3(target) => target,
             Target::SplunkHec(target) => target,

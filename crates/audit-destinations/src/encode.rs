@@ -4,7 +4,7 @@ use crate::action::succeeded;
 use crate::record::{
     CHECKPOINT, CheckpointRecord, Encoded, EventRecord, Payload, Record, Severity, StreamPart, text,
 };
-use crate::{RecordFormat, cef, ocsf};
+use crate::{OcsfOptions, RecordFormat, cef, ocsf};
 use audit_domain::{SERVICE_TENANT_ID, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -27,14 +27,13 @@ struct Stream<'a> {
     test: bool,
 }
 
-/// Writes a record. Every event gives one. With `include_raw`, a record in OCSF also has the whole event as text (`raw_data`). `at` is the
-/// time of checkpoints and tests; the same arguments always give the same bytes.
-pub fn encode(record: &Record<'_>, format: RecordFormat, include_raw: bool, at: Timestamp) -> Encoded {
+/// Writes a record. Every event gives one. `at` is the time of checkpoints and tests; the same arguments always give the same bytes.
+pub fn encode(record: &Record<'_>, format: RecordFormat, ocsf: &OcsfOptions, at: Timestamp) -> Encoded {
     match record.payload {
-        Payload::Event { seq, json } => encode_event(record, Some(seq), json, format, include_raw, at),
+        Payload::Event { seq, json } => encode_event(record, Some(seq), json, format, ocsf, at),
         Payload::Test => {
             let json = test_event(record, at);
-            encode_event(record, None, &json, format, include_raw, at)
+            encode_event(record, None, &json, format, ocsf, at)
         }
         Payload::Checkpoint {
             note,
@@ -56,7 +55,7 @@ fn encode_event(
     seq: Option<u64>,
     json: &str,
     format: RecordFormat,
-    include_raw: bool,
+    options: &OcsfOptions,
     at: Timestamp,
 ) -> Encoded {
     let event: Map<String, Value> = serde_json::from_str(json).unwrap_or_default();
@@ -67,7 +66,6 @@ fn encode_event(
         Some(true) | None => Severity::Informational,
     };
     let stream_member = record.stream_member(seq);
-    let raw = include_raw.then_some(json);
     let mapped = |stream_member| EventRecord {
         stream: record.stream,
         stream_member,
@@ -77,7 +75,7 @@ fn encode_event(
     };
     let text = match format {
         RecordFormat::Json => with_stream(json, &stream_member),
-        RecordFormat::Ocsf => ocsf::event(mapped(stream_member), raw),
+        RecordFormat::Ocsf => ocsf::event(mapped(stream_member), json, options),
         RecordFormat::Cef => cef::event(&mapped(stream_member)),
     };
     Encoded {

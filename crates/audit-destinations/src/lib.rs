@@ -3,13 +3,13 @@
 //! The crate stores and schedules nothing.
 //!
 //! ```
-//! use audit_destinations::{Payload, Record, RecordFormat, StreamPart, encode};
+//! use audit_destinations::{OcsfOptions, Payload, Record, RecordFormat, StreamPart, encode};
 //! use audit_domain::Timestamp;
 //!
 //! let stream = StreamPart { destination: "dst_1", log: "p/live", run: 0, position: 12 };
 //! let event = r#"{"action":"user.created","id":"evt_1","occurred_at":"2026-01-15T10:30:00.000Z"}"#;
 //! let record = Record { stream, payload: Payload::Event { seq: 345, json: event } };
-//! let encoded = encode(&record, RecordFormat::Json, false, Timestamp::from_seconds(1_768_473_000));
+//! let encoded = encode(&record, RecordFormat::Json, &OcsfOptions::default(), Timestamp::from_seconds(1_768_473_000));
 //! assert!(encoded.text.ends_with(
 //!     r#""stream":{"destination":"dst_1","log":"p/live","position":12,"run":0,"seq":345}}"#
 //! ));
@@ -39,6 +39,7 @@ pub use encode::encode;
 pub use ids::DestinationId;
 pub use kind::{Kind, RecordFormat, RunState, check_format};
 pub use limits::{Limits, too_large};
+pub use ocsf::{OcsfClasses, OcsfOptions};
 pub use record::{Encoded, Payload, Record, Severity, StreamPart};
 pub use send::{Attempt, Batch, BatchId, DestinationSender, Verdict};
 

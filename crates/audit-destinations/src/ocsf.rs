@@ -3,15 +3,17 @@
 //! What the schema has an attribute for moves there; everything else of the event stays as it is below `unmapped`, so nothing is lost. A
 //! value that does not fit the type of its attribute, such as a masked e-mail address, counts as everything else.
 
+mod classes;
 mod parts;
 mod table;
 
 use crate::action::{ActionName, succeeded};
 use crate::record::{CHECKPOINT, CheckpointRecord, EventRecord, StreamPart};
+pub use classes::OcsfClasses;
 use parts::{Parts, object};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use table::{BASE_CLASS_UID, OTHER, Rule, V1_8_0, Version};
+use table::{BASE_CLASS_UID, OTHER, Rule, Shape, V1_8_0, Version};
 
 /// The version that is written.
 const VERSION: &Version = &V1_8_0;
@@ -25,8 +27,17 @@ const LOW: u32 = 2;
 const SUCCESS: u32 = 1;
 const FAILURE: u32 = 2;
 
-/// The record of an event. `raw` is its text, if the record shall have it.
-pub(crate) fn event(record: EventRecord<'_>, raw: Option<&str>) -> String {
+/// How records in OCSF are written. Other formats have no options.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OcsfOptions {
+    /// Whether a record also has the whole event as text (`raw_data`).
+    pub include_raw: bool,
+    /// The classes that replace those of the table.
+    pub classes: OcsfClasses,
+}
+
+/// The record of an event, whose text is `json`.
+pub(crate) fn event(record: EventRecord<'_>, json: &str, options: &OcsfOptions) -> String {
     let EventRecord {
         stream,
         stream_member,
@@ -36,7 +47,7 @@ pub(crate) fn event(record: EventRecord<'_>, raw: Option<&str>) -> String {
     } = record;
     let status = succeeded(&event);
     let mut parts = Parts::new(event);
-    let mut members = class_members(&mut parts);
+    let mut members = class_members(&mut parts, &options.classes);
     let mut metadata = metadata(&stream, &parts.action);
     metadata.extend(parts.take_metadata());
     if let Some(seq) = seq {
@@ -50,10 +61,10 @@ pub(crate) fn event(record: EventRecord<'_>, raw: Option<&str>) -> String {
         let status_id = if succeeded { SUCCESS } else { FAILURE };
         members.insert("status_id".to_owned(), status_id.into());
     }
-    if let Some(raw) = raw {
+    if options.include_raw {
         members.extend(object(json!({
-            "raw_data": raw, "raw_data_size": raw.len(),
-            "raw_data_hash": {"algorithm": "SHA-256", "algorithm_id": 3, "value": base16ct::lower::encode_string(&Sha256::digest(raw))},
+            "raw_data": json, "raw_data_size": json.len(),
+            "raw_data_hash": {"algorithm": "SHA-256", "algorithm_id": 3, "value": base16ct::lower::encode_string(&Sha256::digest(json))},
         })));
     }
     let mut unmapped = parts.rest();
@@ -87,29 +98,62 @@ fn numbers(class_uid: u32, activity_id: u32) -> Map<String, Value> {
     }))
 }
 
-/// The class of an event, and what the class requires: of the first rule that fits and for which the event has it.
-fn class_members(parts: &mut Parts) -> Map<String, Value> {
+/// A class, an activity, and what the class requires of the event.
+struct Classified {
+    class_uid: u32,
+    shape: Shape,
+    activity_id: u32,
+    special: Map<String, Value>,
+}
+
+/// The class of an event, and what the class requires: that of the operator, otherwise that of the first rule that fits. An event that
+/// lacks what its class requires is of the class that requires nothing.
+fn class_members(parts: &mut Parts, classes: &OcsfClasses) -> Map<String, Value> {
     let action = parts.action.clone();
     let name = ActionName::new(&action);
-    let mut fitting = VERSION
-        .rules
-        .iter()
-        .filter_map(|rule| Some((rule, rule.activity(&name, &parts.category)?)));
-    let required = |(rule, activity_id): (&'static Rule, u32)| {
-        Some((rule, activity_id, parts.of_shape(rule.shape, activity_id)?))
+    let found = match classes.of(&action) {
+        Some(assigned) => assigned.shape().and_then(|shape| {
+            Some(Classified {
+                class_uid: assigned.class_uid,
+                shape,
+                activity_id: assigned.activity_id,
+                special: parts.of_assigned_shape(shape, assigned.activity_id)?,
+            })
+        }),
+        None => by_rules(parts, &name),
     };
-    let (rule, activity_id, special) = fitting.find_map(required).unwrap_or_else(|| {
-        let activity_id = VERSION.other.activity(&name, &parts.category).unwrap_or(OTHER);
-        (&VERSION.other, activity_id, parts.of_api())
+    let Classified {
+        class_uid,
+        shape,
+        activity_id,
+        special,
+    } = found.unwrap_or_else(|| Classified {
+        class_uid: VERSION.other.class_uid,
+        shape: VERSION.other.shape,
+        activity_id: VERSION.other.activity(&name, &parts.category).unwrap_or(OTHER),
+        special: parts.of_api(),
     });
-    let mut members = numbers(rule.class_uid, activity_id);
+    let mut members = numbers(class_uid, activity_id);
     if activity_id == OTHER {
         members.insert("activity_name".to_owned(), name.deed().into());
     }
-    parts.remove_targets(rule.shape);
-    members.extend(parts.take_origin(rule.shape));
+    parts.remove_targets(shape);
+    members.extend(parts.take_origin(shape));
     members.extend(special);
     members
+}
+
+/// The class of the first rule that fits, and whose requirement the event meets.
+fn by_rules(parts: &Parts, name: &ActionName<'_>) -> Option<Classified> {
+    VERSION.rules.iter().find_map(|rule| {
+        let activity_id = rule.activity(name, &parts.category)?;
+        Some(Classified {
+            class_uid: rule.class_uid,
+            shape: rule.shape,
+            activity_id,
+            special: parts.of_shape(rule.shape, activity_id)?,
+        })
+    })
 }
 
 impl Rule {

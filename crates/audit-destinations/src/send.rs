@@ -121,12 +121,36 @@ impl Message {
 /// Sends batches to destinations. Its calls block. It follows no redirect, uses no proxy and reuses no connection.
 #[derive(Clone, Debug)]
 pub struct DestinationSender {
+    /// Under the policy of the service.
+    reach: Reach,
+    /// For configurations that reach public addresses alone. Its lookups of names are limited separately.
+    public_reach: Reach,
+    roots: Arc<RootCertStore>,
+    timeout: Duration,
+}
+
+/// What connects under an address policy.
+#[derive(Clone, Debug)]
+struct Reach {
     agent: Agent,
     /// Also sends to `http` URLs: only where private addresses are allowed.
     plain_agent: Option<Agent>,
     resolver: VettingResolver,
-    roots: Arc<RootCertStore>,
-    timeout: Duration,
+}
+
+impl Reach {
+    fn new(options: &SenderOptions, policy: AddressPolicy, lookup: Arc<Lookup>) -> Result<Self, SenderError> {
+        let resolver = VettingResolver::new(policy, lookup);
+        let plain_agent = match policy {
+            AddressPolicy::Public => None,
+            AddressPolicy::AllowPrivate => Some(guarded_agent(options, resolver.clone(), false)?),
+        };
+        Ok(Self {
+            agent: guarded_agent(options, resolver.clone(), true)?,
+            plain_agent,
+            resolver,
+        })
+    }
 }
 
 impl DestinationSender {
@@ -143,15 +167,9 @@ impl DestinationSender {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_lookup(options: &SenderOptions, lookup: Arc<Lookup>) -> Result<Self, SenderError> {
-        let resolver = VettingResolver::new(options.policy, lookup);
-        let plain_agent = match options.policy {
-            AddressPolicy::Public => None,
-            AddressPolicy::AllowPrivate => Some(guarded_agent(options, resolver.clone(), false)?),
-        };
         Ok(Self {
-            agent: guarded_agent(options, resolver.clone(), true)?,
-            plain_agent,
-            resolver,
+            reach: Reach::new(options, options.policy, Arc::clone(&lookup))?,
+            public_reach: Reach::new(options, AddressPolicy::Public, lookup)?,
             roots: Arc::new(root_store(options.extra_ca.as_deref())?),
             timeout: options.timeout,
         })
@@ -164,22 +182,28 @@ impl DestinationSender {
     /// # Errors
     /// [`TooManyLookups`]: no attempt was made, for a reason unrelated to this receiver.
     pub fn send(&self, config: &Config, batch: &Batch, now: Timestamp) -> Result<Attempt, TooManyLookups> {
-        let message = match &config.0 {
+        let reach = match config.is_public {
+            true => &self.public_reach,
+            false => &self.reach,
+        };
+        let message = match &config.target {
             Target::Https(target) => https::message(target, batch, now),
             Target::S3(target) => s3::message(target, batch, now),
             Target::SplunkHec(target) => splunk::message(target, batch),
             Target::Datadog(target) => datadog::message(target, batch, now),
             Target::Otlp(target) => otlp::message(target, batch, now),
-            Target::Syslog(target) => return syslog::send(self, target, batch),
+            Target::Syslog(target) => return syslog::send(self, &reach.resolver, target, batch),
         };
         let request = described(&message, batch.records.len());
-        match self.exchange(&message) {
+        match reach.exchange(&message) {
             Ok(response) => Ok(answered(config, request, response)),
             Err(Error::Other(cause)) if cause.is::<TooManyLookups>() => Err(TooManyLookups),
             Err(error) => Ok(failed(request, &error)),
         }
     }
+}
 
+impl Reach {
     fn exchange(&self, message: &Message) -> Result<Response<Body>, Error> {
         let agent = match message.uri.scheme_str() {
             Some("http") => self.plain_agent.as_ref().unwrap_or(&self.agent),
@@ -325,7 +349,7 @@ mod tests {
         for kind in Kind::ALL {
             let (config, batch, receiver_bytes_max) = full(*kind);
             let now = batch.id.at;
-            let bytes = match &config.0 {
+            let bytes = match &config.target {
                 Target::Https(target) => https::message(target, &batch, now).body.len(),
                 Target::S3(target) => s3::message(target, &batch, now).body.len(),
                 Target::SplunkHec(target) => splunk::message(target, &batch).body.len(),

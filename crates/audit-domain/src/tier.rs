@@ -2,7 +2,7 @@
 
 use crate::event::Category;
 use crate::words;
-use crate::{ActionGlob, EventField, EventPart, Facet, Facets};
+use crate::{ActionGlob, EventField, EventPart, Facet, Facets, Violations};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::str::{FromStr, Split};
@@ -137,7 +137,7 @@ impl fmt::Display for HiddenField {
 }
 
 words! {
-    /// What a viewer token can read beside the list of events.
+    /// What a viewer token can do beside reading the list of events.
     pub enum ViewerRoute {
         /// One event at a path of its own. The list also finds it by its id.
         Event = "event",
@@ -149,6 +149,8 @@ words! {
         Export = "export",
         /// Proofs and receipts of events, and of the completeness of what is shown.
         Proofs = "proofs",
+        /// Destinations of its tenant, read and changed. Only a tier that names it allows it.
+        Destinations = "destinations",
     }
 }
 
@@ -163,7 +165,7 @@ pub struct ViewerTier {
     pub actions: Option<Vec<ActionGlob>>,
     /// Fields that are left out.
     pub hidden_fields: Vec<HiddenField>,
-    /// Only these ways of reading beside the list of events; all when `None`.
+    /// Only this beside the list of events; when `None`, every way of reading.
     pub routes: Option<Vec<ViewerRoute>>,
 }
 
@@ -221,11 +223,35 @@ impl ViewerTier {
         facets.without(|path| self.hides_path(path))
     }
 
-    /// Whether its tokens can read in this way.
+    /// Whether its tokens can do this.
     pub fn allows(&self, route: ViewerRoute) -> bool {
-        self.routes
-            .as_ref()
-            .is_none_or(|allowed| allowed.contains(&route))
+        match &self.routes {
+            Some(allowed) => allowed.contains(&route),
+            // Destinations send events away.
+            None => route != ViewerRoute::Destinations,
+        }
+    }
+
+    /// That a tier which allows destinations shows its tokens what they send: every event of the tenant, with every field.
+    ///
+    /// # Errors
+    /// Names the field.
+    pub fn check(&self) -> Result<(), Violations> {
+        let Self {
+            name: _,
+            categories,
+            actions,
+            hidden_fields,
+            routes: _,
+        } = self;
+        let shows_everything = categories.is_none() && actions.is_none() && hidden_fields.is_empty();
+        match self.allows(ViewerRoute::Destinations) && !shows_everything {
+            true => Err(Violations::one(
+                "routes",
+                "must not have destinations in a tier that limits categories or actions or hides fields: a destination sends whole events",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Whether the tier leaves the field out.
@@ -448,6 +474,34 @@ mod tests {
             hidden(&["target.name", "changes"]),
             [EventPart::Changes, EventPart::TargetName]
         );
+    }
+
+    #[test]
+    fn destinations_must_be_named_by_a_tier_that_shows_everything() {
+        let with = |routes: Option<&[ViewerRoute]>, change: fn(&mut ViewerTier)| {
+            let mut tier = ViewerTier {
+                routes: routes.map(<[ViewerRoute]>::to_vec),
+                ..tier(&[])
+            };
+            change(&mut tier);
+            (tier.allows(ViewerRoute::Destinations), tier.check().is_ok())
+        };
+        let named = Some([ViewerRoute::Destinations].as_slice());
+        assert_eq!(with(None, |_| {}), (false, true));
+        assert_eq!(with(Some(&[ViewerRoute::Event]), |_| {}), (false, true));
+        assert_eq!(with(named, |_| {}), (true, true));
+        let limits: [fn(&mut ViewerTier); 3] = [
+            |tier| tier.categories = Some(Category::ALL.to_vec()),
+            |tier| tier.actions = Some(vec!["*".parse().unwrap()]),
+            |tier| tier.hidden_fields = vec!["metadata.*.ssn".parse().unwrap()],
+        ];
+        for limit in limits {
+            assert_eq!(with(named, limit), (true, false));
+            assert_eq!(with(None, limit), (false, true));
+        }
+        for tier in ViewerTier::initial() {
+            assert!(!tier.allows(ViewerRoute::Destinations), "{}", tier.name);
+        }
     }
 
     #[test]

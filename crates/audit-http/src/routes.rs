@@ -174,12 +174,12 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET METRICS => operations::metrics),
 ];
 
-/// The paths of [`ENDPOINTS`] that a viewer token may read, which web pages do.
+/// The paths of [`ENDPOINTS`] that every kind of credential may read, which web pages do with viewer tokens. Destinations of tenants are for
+/// the portal, whose origin is that of the server.
 pub(crate) static VIEWER_READS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     let is_viewer_read = |endpoint: &&Endpoint| {
         let credentials = (endpoint.facts)().credentials;
-        endpoint.method == "GET"
-            && credentials.is_some_and(|kinds| kinds.contains(&CredentialKind::ViewerToken))
+        endpoint.method == "GET" && credentials.is_some_and(|kinds| kinds == CredentialKind::ALL)
     };
     ENDPOINTS
         .iter()

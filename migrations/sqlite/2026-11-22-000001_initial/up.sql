@@ -112,14 +112,17 @@ CREATE TABLE viewer_tiers (
     PRIMARY KEY (project_id, name)
 );
 
--- Name and logo that the portal shows to the customers of a project. A project without a row has neither.
+-- Name and logo that the portal shows to the customers of a project, and the destinations that they may create. A project without a row
+-- has neither, and no limit of kinds.
 CREATE TABLE portals (
     project_id TEXT NOT NULL PRIMARY KEY REFERENCES projects (id),
     -- NULL: the portal has a title of its own.
     name TEXT,
     -- Media type of the logo. NULL with the logo: none.
     logo_type TEXT,
-    logo BLOB
+    logo BLOB,
+    -- JSON: the kinds of destinations that tenants may create. NULL: all kinds.
+    destination_kinds TEXT
 );
 
 -- ---- Redaction ----
@@ -582,6 +585,8 @@ CREATE TABLE destinations (
     format TEXT NOT NULL,
     -- Whether records in another format than `json` also have the event.
     include_raw BOOLEAN NOT NULL,
+    -- JSON: classes of records in `ocsf` by action, in the place of those of the mapping.
+    ocsf_classes TEXT NOT NULL,
     -- JSON: which events are delivered.
     filter TEXT NOT NULL,
     -- Settings and credentials together; encrypted where an encryption key is configured, as secrets are.

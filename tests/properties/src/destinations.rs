@@ -1,7 +1,7 @@
 //! What receivers get of events.
 
 use crate::{seeds, text};
-use audit_destinations::{Payload, Record, RecordFormat, StreamPart, encode};
+use audit_destinations::{OcsfOptions, Payload, Record, RecordFormat, StreamPart, encode};
 use audit_domain::{
     ContentSalt, Environment, Event, EventId, LogName, ProjectId, Record as EventRecord, Stamp, StoredEvent,
     Timestamp, json,
@@ -48,8 +48,12 @@ fn is_event(bytes: &[u8]) -> bool {
         seq: SEQ,
         json: &shown,
     };
+    let options = OcsfOptions {
+        include_raw: true,
+        ..OcsfOptions::default()
+    };
     let [json, ocsf, cef] = [RecordFormat::Json, RecordFormat::Ocsf, RecordFormat::Cef].map(|format| {
-        let record = encode(&Record { stream, payload }, format, true, NOW);
+        let record = encode(&Record { stream, payload }, format, &options, NOW);
         assert!(!record.text.contains(['\n', '\r']), "{}", record.text);
         record.text
     });

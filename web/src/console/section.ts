@@ -40,20 +40,7 @@ export function nameOf({ id, name }: { id?: string; name?: string }): TemplateRe
   return name ? html`${visible(name)} <span class="muted">${visible(id ?? "")}</span>` : html`${visible(id ?? "–")}`;
 }
 
-/** The fields of a submitted form; empty ones are absent. */
-export function fieldsOf(event: SubmitEvent): Record<string, string> {
-  event.preventDefault();
-  const fields: Record<string, string> = {};
-  for (const [name, value] of new FormData(event.target as HTMLFormElement)) {
-    if (typeof value === "string" && value.trim() !== "") fields[name] = value.trim();
-  }
-  return fields;
-}
-
-/** The values of a text, separated by lines or commas, or by lines alone. */
-export function listOf(text: string | undefined, separator: RegExp = /[\n,]/): string[] {
-  return (text ?? "").split(separator).map((item) => item.trim()).filter((item) => item !== "");
-}
+export { fieldsOf, listOf } from "../shared/form-fields.js";
 
 /** A page of the console: a title, failures, what it shows, and the dialogs of its actions. */
 export abstract class Section extends LitElement {

@@ -1,12 +1,14 @@
 /** `/portal`: the viewer on a page of its own. The token comes in the fragment, which browsers send to no server. */
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { Api } from "../shared/api.js";
-import { type PortalLook, readPortalLook } from "../shared/portal-look.js";
+import { EMPTY_LOOK, type PortalLook, readPortalLook } from "../shared/portal-look.js";
 import { scheme, theme } from "../shared/theme.js";
 import { visible } from "../shared/visible.js";
 import { define } from "../viewer/elements.js";
 import { tenantOf } from "../viewer/filter.js";
 import { chooseLanguage, languageNames } from "../viewer/languages/index.js";
+import { PortalDestinations } from "./destinations.js";
+import { textsOf } from "./texts.js";
 
 /** Names in the fragment that are no part of a view. */
 const OWN = ["token", "key", "lang", "theme"] as const;
@@ -34,12 +36,14 @@ class Portal extends LitElement {
     key: { state: true },
     language: { state: true },
     look: { state: true },
+    showsDestinations: { state: true },
     theme: { reflect: true },
   };
   declare private token: string;
   declare private key: string | undefined;
   declare private language: string;
   declare private look: PortalLook;
+  declare private showsDestinations: boolean;
   declare theme: string;
 
   static override styles = [
@@ -64,7 +68,8 @@ class Portal extends LitElement {
     super();
     this.token = "";
     this.theme = "auto";
-    this.look = { name: null, logo: null };
+    this.look = EMPTY_LOOK;
+    this.showsDestinations = false;
     this.language = chooseLanguage(navigator.languages).name.split("-")[0] ?? "en";
     this.take();
     // A link that is opened in the same tab changes the fragment alone.
@@ -83,13 +88,16 @@ class Portal extends LitElement {
 
   /** Without a name and a logo the page has a title of its own; the viewer says what is wrong with a token. */
   private async readLook(token: string): Promise<void> {
-    const look = await readPortalLook(new Api({ baseUrl: "", credential: token })).catch(() => ({ name: null, logo: null }));
-    if (token === this.token) this.look = look;
+    const look = await readPortalLook(new Api({ baseUrl: "", credential: token })).catch(() => EMPTY_LOOK);
+    if (token !== this.token) return;
+    this.look = look;
+    if (look.destination_kinds.length === 0) this.showsDestinations = false;
   }
 
   override render(): TemplateResult {
     const { messages: t } = chooseLanguage([this.language]);
-    const { name, logo } = this.look;
+    const { name, logo, destination_kinds: kinds } = this.look;
+    const { title: destinations } = textsOf(this.language);
     document.documentElement.lang = this.language;
     document.documentElement.dir = t.direction;
     document.title = name ? `${visible(name)} · ${t.title}` : t.title;
@@ -99,6 +107,7 @@ class Portal extends LitElement {
         ${logo ? html`<img src=${logo} alt="" />` : nothing}
         <h1>${visible(name ?? t.title)}</h1>
         <span class="tenant muted">${visible(tenantOf(this.token) ?? "")}</span>
+        ${kinds.length > 0 ? html`<button aria-pressed=${this.showsDestinations ? "true" : "false"} @click=${() => (this.showsDestinations = !this.showsDestinations)}>${destinations}</button>` : nothing}
         <select aria-label=${t.language} @change=${(event: Event) => (this.language = (event.target as HTMLSelectElement).value)}>
           ${languageNames().map((name) => html`<option value=${name} .selected=${name === this.language}>${names.of(name) ?? name}</option>`)}
         </select>
@@ -106,11 +115,13 @@ class Portal extends LitElement {
           ${THEMES.map((name) => html`<option value=${name} .selected=${name === this.theme}>${t.themes[name]}</option>`)}
         </select>
       </header>
-      <audit-log-viewer fragment .token=${this.token} .pinnedKey=${this.key} lang=${this.language} theme=${this.theme}></audit-log-viewer>
+      ${this.showsDestinations ? html`<audit-log-portal-destinations .token=${this.token} .kinds=${kinds} .language=${this.language}></audit-log-portal-destinations>` : nothing}
+      <audit-log-viewer fragment ?hidden=${this.showsDestinations} .token=${this.token} .pinnedKey=${this.key} lang=${this.language} theme=${this.theme}></audit-log-viewer>
     `;
   }
 }
 
 define();
+customElements.define("audit-log-portal-destinations", PortalDestinations);
 customElements.define("audit-log-portal", Portal);
 document.querySelector("#app")?.append(document.createElement("audit-log-portal"));

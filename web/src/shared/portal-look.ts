@@ -1,11 +1,15 @@
 import type { Api } from "./api.js";
 
-/** Name and logo of the portal of a project: `GET /portal`. */
+/** The settings of the portal of a project: `GET /portal`. */
 export interface PortalLook {
   name: string | null;
   /** A data URL of an image. */
   logo: string | null;
+  /** The kinds of destinations that the holder of the credential may create. */
+  destination_kinds: string[];
 }
+
+export const EMPTY_LOOK: PortalLook = { name: null, logo: null, destination_kinds: [] };
 
 /** A logo as the server accepts it. The page checks it too, because it becomes the source of an image. */
 const LOGO = /^data:image\/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
@@ -16,5 +20,6 @@ export function isLogo(text: string | null): text is string {
 
 export async function readPortalLook(api: Api): Promise<PortalLook> {
   const { portal } = await api.get<{ portal: PortalLook }>("/portal");
-  return { name: portal.name, logo: isLogo(portal.logo) ? portal.logo : null };
+  // A node that is not upgraded yet has no destination_kinds.
+  return { name: portal.name, logo: isLogo(portal.logo) ? portal.logo : null, destination_kinds: portal.destination_kinds ?? [] };
 }

@@ -26,7 +26,7 @@ DistinctField = Literal["actor_id", "ip_address", "session_id", "target_id"]
 Behavior = Literal["replace", "hash", "mask"]
 Environment = Literal["live", "test"]
 Scope = Literal["events:write", "events:read", "alerts", "viewer-tokens", "admin"]
-TierRoute = Literal["event", "summary", "feed", "export", "proofs"]
+TierRoute = Literal["event", "summary", "feed", "export", "proofs", "destinations"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 DestinationKind = Literal["https", "s3", "splunk_hec", "datadog", "otlp", "syslog"]
 DestinationState = Literal["active", "delayed", "credentials", "parked", "paused"]
@@ -356,6 +356,14 @@ class DestinationFilter(TypedDict, total=False):
     tenant_ids: List[str]
 
 
+class OcsfClass(TypedDict):
+    """The class in OCSF of records of actions that match ``action``, in which ``*`` stands for any characters."""
+
+    action: str
+    class_uid: int
+    activity_id: int
+
+
 class DestinationFailure(TypedDict):
     """``status`` is ``None`` without a response."""
 
@@ -382,12 +390,14 @@ class _DestinationRequired(TypedDict):
     environment: Environment
     format: RecordFormat
     include_raw: bool
+    ocsf_classes: List[OcsfClass]
     filter: DestinationFilter
     settings: Dict[str, Any]
     credentials: List[str]
     paused: bool
     state: DestinationState
     created_at: str
+    created_by_tenant: Optional[str]
     position: int
     cursor_seq: int
     lag_events: int
@@ -401,7 +411,7 @@ class _DestinationRequired(TypedDict):
 
 
 class Destination(_DestinationRequired, total=False):
-    """``credentials`` has the names of those that are set. Only the response to the request that made it has ``signing_secret``."""
+    """``credentials`` has the names of those that are set, ``created_by_tenant`` the tenant whose viewer token has created it. Only the response to the request that made it has ``signing_secret``."""
 
     signing_secret: str
 
@@ -579,8 +589,11 @@ class Usage(TypedDict):
 
 
 class PortalLook(TypedDict):
+    """``destination_kinds`` are the kinds that tenants may create; with a viewer token those that it may create."""
+
     name: Optional[str]
     logo: Optional[str]
+    destination_kinds: List[DestinationKind]
 
 
 class _ViewerTokenRequired(TypedDict):

@@ -1,17 +1,18 @@
 //! The destinations of a project, listed and changed.
 
+use super::access::Access;
 use super::configuration::{ConfigParts, DestinationChange, check_record_format};
 use super::{
-    DESTINATIONS_MAX, Destination, DestinationProgress, DestinationReport, NewDestination, destination_of,
-    require_paid_plan,
+    DESTINATIONS_MAX, Destination, DestinationProgress, DestinationReport, NewDestination,
+    TENANT_DESTINATIONS_MAX, TENANTS_DESTINATIONS_MAX, require_paid_plan,
 };
 use crate::error::{AppError, Result};
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
-use audit_auth::{MasterKey, Principal};
+use audit_auth::DestinationOwner;
 use audit_destinations::{DestinationId, Kind, RunState};
 use audit_domain::{Environment, ProjectId, Timestamp, Violations};
-use audit_store::{Configurator, DestinationRow, DestinationRunRow, LedgerId, MAIN_RUN};
+use audit_store::{Configurator, DestinationRow, DestinationRunRow, LedgerId, MAIN_RUN, Reader};
 
 /// A run that begins at `cursor_seq`.
 pub(super) fn new_run(
@@ -47,24 +48,20 @@ pub(super) fn new_run(
 }
 
 impl AuditLog {
-    /// The destinations of a project and environment, oldest first.
+    /// The destinations of a project and environment, or of the tenant of a viewer, oldest first.
     ///
     /// # Errors
-    /// When the principal has no access to the project.
-    pub fn destinations(&self, master: &MasterKey, selection: Selection) -> Result<Vec<DestinationReport>> {
-        let principal = &Principal::Master(*master);
-        let now = self.clock.now();
+    /// When the principal has no access to the project or to destinations.
+    pub fn destinations(
+        &self,
+        owner: &DestinationOwner,
+        selection: Selection,
+    ) -> Result<Vec<DestinationReport>> {
         self.store.query(|reader| {
-            let scope = self.scope(reader, principal, selection)?;
-            let rows = reader.destinations(scope.project.project.id, scope.environment)?;
-            let mut reports = Vec::with_capacity(rows.len());
-            for row in rows {
-                reports.push(DestinationReport {
-                    destination: Destination::open(&row, &self.settings.encryption)?,
-                    progress: DestinationProgress::read(reader, &row, now)?,
-                });
-            }
-            Ok(reports)
+            let access = self.destination_access(reader, owner, selection)?;
+            let rows = reader.destinations(access.project_id, access.environment)?;
+            let seen = rows.into_iter().filter(|row| access.sees(row));
+            seen.map(|row| self.destination_report(reader, &row)).collect()
         })
     }
 
@@ -74,19 +71,21 @@ impl AuditLog {
     /// [`AppError::NotFound`].
     pub fn destination(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
     ) -> Result<DestinationReport> {
-        let principal = &Principal::Master(*master);
-        let now = self.clock.now();
         self.store.query(|reader| {
-            let scope = self.scope(reader, principal, selection)?;
-            let row = destination_of(reader, scope.project.project.id, id)?;
-            Ok(DestinationReport {
-                destination: Destination::open(&row, &self.settings.encryption)?,
-                progress: DestinationProgress::read(reader, &row, now)?,
-            })
+            let access = self.destination_access(reader, owner, selection)?;
+            let row = access.destination(reader, id)?;
+            self.destination_report(reader, &row)
+        })
+    }
+
+    fn destination_report(&self, reader: &mut Reader<'_>, row: &DestinationRow) -> Result<DestinationReport> {
+        Ok(DestinationReport {
+            destination: Destination::open(row, &self.settings.encryption)?,
+            progress: DestinationProgress::read(reader, row, self.clock.now())?,
         })
     }
 
@@ -94,46 +93,47 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::Invalid`] names the settings and credentials that are not as they must be; [`AppError::Forbidden`] on the free
-    /// plan, and when the project has [`DESTINATIONS_MAX`] destinations.
+    /// plan, when the project or the tenant has as many destinations as it may have, and when the tier of a viewer does not allow them.
     pub fn create_destination(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         new: NewDestination,
     ) -> Result<DestinationReport> {
-        let principal = &Principal::Master(*master);
-        let scope = self.store.read(|reader| {
-            let scope = self.scope(reader, principal, in_environment(selection, &new)?)?;
-            require_paid_plan(reader, scope.project.project.id)?;
-            Ok::<_, AppError>(scope)
+        let access = self.access_to_change(owner, in_environment(selection, &new)?)?;
+        self.store.read(|reader| {
+            require_paid_plan(reader, access.project_id)?;
+            access.require_kind(reader, new.kind)
         })?;
         check_record_format(new.kind, new.format)?;
-        let parts = ConfigParts::of(self);
+        let filter = access.confined(new.filter)?;
+        let parts = ConfigParts::of(self, &access);
         let (config, made) = parts.parse(new.kind, &new.settings, new.credentials)?;
-        let (project_id, ledger_id, now) = (scope.project.project.id, scope.ledger_id, self.clock.now());
+        let (project_id, ledger_id, now) = (access.project_id, access.ledger_id, self.clock.now());
         let id = DestinationId::new(now, self.entropy.bytes()).to_string();
         let row = DestinationRow {
             config: parts.seal(&config, &id, &project_id.to_string()),
             id,
             project_id: project_id.to_string(),
-            environment: scope.environment.to_string(),
+            environment: access.environment.to_string(),
             name: new.name.to_string(),
             kind: new.kind.to_string(),
             format: new.format.to_string(),
             include_raw: new.include_raw,
-            filter: new.filter.to_json().to_string(),
+            ocsf_classes: new.ocsf_classes.to_json().to_string(),
+            filter: filter.to_json().to_string(),
             previous_config: None,
             paused: new.paused,
             created_at: now.as_micros(),
-            created_by_tenant: None,
+            created_by_tenant: access.tenant.clone(),
         };
         let destination = Destination {
             signing_secret: made,
             ..Destination::open(&row, &parts.keys)?
         };
-        let created = self.change_project(project_id, &Requester::from(master), move |configurator| {
+        let created = self.change_project(project_id, &Requester::from(owner), move |configurator| {
             require_paid_plan(configurator, project_id)?;
-            require_room(configurator, project_id)?;
+            require_room(configurator, &access)?;
             let size = configurator.ledger_size(ledger_id)?;
             let run = new_run(&row.id, MAIN_RUN, ledger_id, size, destination.kind, now);
             configurator.insert_destination(&row, &run)?;
@@ -155,20 +155,29 @@ impl AuditLog {
     /// at once.
     ///
     /// # Errors
-    /// [`AppError::NotFound`]; [`AppError::Invalid`] names the fields that are not as they must be.
+    /// [`AppError::NotFound`]; [`AppError::Invalid`] names the fields that are not as they must be; [`AppError::Forbidden`] when a
+    /// master key changes more than `paused` of the destination of a tenant.
     pub fn change_destination(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
-        change: DestinationChange,
+        mut change: DestinationChange,
     ) -> Result<DestinationReport> {
-        let project_id = self.project_id(&Principal::Master(*master), selection)?;
-        let (parts, now) = (ConfigParts::of(self), self.clock.now());
+        let access = self.access_to_change(owner, selection)?;
+        change.filter = change.filter.map(|filter| access.confined(filter)).transpose()?;
+        let (project_id, parts, now) = (
+            access.project_id,
+            ConfigParts::of(self, &access),
+            self.clock.now(),
+        );
         let lease = self.entropy.bytes();
-        let changed = self.change_project(project_id, &Requester::from(master), move |configurator| {
-            let row = destination_of(configurator, project_id, id)?;
+        let changed = self.change_project(project_id, &Requester::from(owner), move |configurator| {
+            let row = access.destination(configurator, id)?;
             let before = Destination::open(&row, &parts.keys)?;
+            if !change.only_pauses() {
+                access.require_own(&before)?;
+            }
             let changed = change.apply(&row, &before, &parts)?;
             let resumes =
                 !changed.row.paused && (change.paused == Some(false) || changed.row.config != row.config);
@@ -202,14 +211,14 @@ impl AuditLog {
     /// [`AppError::NotFound`].
     pub fn delete_destination(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
     ) -> Result<()> {
-        let project_id = self.project_id(&Principal::Master(*master), selection)?;
+        let access = self.access_to_change(owner, selection)?;
         let keys = self.settings.encryption.clone();
-        self.change_project(project_id, &Requester::from(master), move |configurator| {
-            let row = destination_of(configurator, project_id, id)?;
+        self.change_project(access.project_id, &Requester::from(owner), move |configurator| {
+            let row = access.destination(configurator, id)?;
             let destination = Destination::open(&row, &keys)?;
             match configurator.delete_destination(&row.id)? {
                 true => Ok(Changed::if_some(
@@ -235,17 +244,29 @@ fn in_environment(selection: Selection, new: &NewDestination) -> Result<Selectio
     }
 }
 
-fn require_room(configurator: &mut Configurator<'_, ProjectId>, project_id: ProjectId) -> Result<()> {
-    let mut count = 0;
+/// That one more destination may be created.
+///
+/// # Errors
+/// [`AppError::Forbidden`].
+fn require_room(configurator: &mut Configurator<'_, ProjectId>, access: &Access) -> Result<()> {
+    let mut owners = Vec::new();
     for environment in Environment::ALL {
-        count += configurator.destinations(project_id, *environment)?.len();
+        let rows = configurator.destinations(access.project_id, *environment)?;
+        owners.extend(rows.into_iter().map(|row| row.created_by_tenant));
     }
-    match count < DESTINATIONS_MAX {
-        true => Ok(()),
-        false => Err(AppError::Forbidden(format!(
-            "a project has at most {DESTINATIONS_MAX} destinations"
-        ))),
-    }
+    let own = owners.iter().filter(|owner| **owner == access.tenant).count();
+    let of_tenants = owners.iter().flatten().count();
+    let message = match access.tenant {
+        None if own >= DESTINATIONS_MAX => format!("a project has at most {DESTINATIONS_MAX} destinations"),
+        Some(_) if own >= TENANT_DESTINATIONS_MAX => {
+            format!("a tenant has at most {TENANT_DESTINATIONS_MAX} destinations")
+        }
+        Some(_) if of_tenants >= TENANTS_DESTINATIONS_MAX => {
+            format!("the tenants of a project have at most {TENANTS_DESTINATIONS_MAX} destinations together")
+        }
+        None | Some(_) => return Ok(()),
+    };
+    Err(AppError::Forbidden(message))
 }
 
 /// Lets the runs of a destination that wait or are parked try again at once. Returns whether one was parked. A run that waits keeps its state

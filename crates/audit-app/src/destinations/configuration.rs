@@ -1,10 +1,11 @@
 //! The configuration of a destination, made of what a request has.
 
+use super::access::Access;
 use super::{Destination, DestinationFilter, open_config};
 use crate::error::Result;
 use crate::secrets;
 use crate::service::AuditLog;
-use audit_destinations::{Config, Kind, RecordFormat, check_format};
+use audit_destinations::{Config, Kind, OcsfClasses, RecordFormat, check_format};
 use audit_domain::{Name, Violations};
 use audit_secrets::{KeyRing, NONCE_BYTES, Zeroizing};
 use audit_store::DestinationRow;
@@ -21,6 +22,8 @@ pub struct DestinationChange {
     pub name: Option<Name>,
     pub format: Option<RecordFormat>,
     pub include_raw: Option<bool>,
+    /// All items.
+    pub ocsf_classes: Option<OcsfClasses>,
     pub filter: Option<DestinationFilter>,
     /// All settings. They need the credentials as well: stored ones are sent nowhere but where they were given for.
     pub settings: Option<Value>,
@@ -39,10 +42,10 @@ pub(super) struct ConfigParts {
 }
 
 impl ConfigParts {
-    pub(super) fn of(service: &AuditLog) -> Self {
+    pub(super) fn of(service: &AuditLog, access: &Access) -> Self {
         Self {
             keys: service.settings.encryption.clone(),
-            policy: service.settings.webhook_addresses,
+            policy: access.addresses(service.settings.webhook_addresses),
             secret: WebhookSecret::from_bytes(service.entropy.bytes()),
             nonce: service.entropy.bytes(),
         }
@@ -90,6 +93,27 @@ pub(super) struct ChangedDestination {
 }
 
 impl DestinationChange {
+    /// Whether it changes nothing but whether events are sent.
+    pub(super) fn only_pauses(&self) -> bool {
+        let Self {
+            name,
+            format,
+            include_raw,
+            ocsf_classes,
+            filter,
+            settings,
+            credentials,
+            paused: _,
+        } = self;
+        name.is_none()
+            && format.is_none()
+            && include_raw.is_none()
+            && ocsf_classes.is_none()
+            && filter.is_none()
+            && settings.is_none()
+            && credentials.is_none()
+    }
+
     /// The destination after the change.
     ///
     /// # Errors
@@ -110,6 +134,10 @@ impl DestinationChange {
                 .map_or_else(|| row.name.clone(), Name::to_string),
             format: format.to_string(),
             include_raw: self.include_raw.unwrap_or(row.include_raw),
+            ocsf_classes: self.ocsf_classes.as_ref().map_or_else(
+                || row.ocsf_classes.clone(),
+                |classes| classes.to_json().to_string(),
+            ),
             filter: filter.to_json().to_string(),
             paused: self.paused.unwrap_or(row.paused),
             ..row.clone()

@@ -3,6 +3,7 @@
 use audit_domain::{
     ActionGlob, Category, DamagedEvent, Facet, Facets, Fields, StoredEvent, Violations, canonical, limits,
 };
+use audit_store::DestinationRow;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::str::FromStr;
@@ -60,8 +61,34 @@ impl DestinationFilter {
         Fields::read(value.clone(), Self::read)
     }
 
+    /// The filter of a stored destination. That of a tenant lets no event of another tenant pass, whatever is stored.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub(crate) fn of(row: &DestinationRow) -> Result<Self, Violations> {
+        let filter = Self::from_stored(&row.filter)?;
+        Ok(match &row.created_by_tenant {
+            Some(tenant) => filter.of_tenant(tenant),
+            None => filter,
+        })
+    }
+
+    /// The filter, confined to the events of a tenant.
+    #[must_use]
+    pub(crate) fn of_tenant(self, tenant: &str) -> Self {
+        Self {
+            tenant_ids: Some(vec![TenantId(tenant.to_owned())]),
+            ..self
+        }
+    }
+
+    /// Whether it names a tenant other than this one.
+    pub(crate) fn names_other_than(&self, tenant: &str) -> bool {
+        self.tenant_ids.iter().flatten().any(|id| id.0 != tenant)
+    }
+
     /// The filter of the text of [`Self::to_json`].
-    pub(crate) fn from_stored(text: &str) -> Result<Self, Violations> {
+    fn from_stored(text: &str) -> Result<Self, Violations> {
         let value = serde_json::from_str(text).map_err(|error| Violations::one("filter", error))?;
         Self::parse(&value)
     }
@@ -169,6 +196,25 @@ mod tests {
         // SHA-256 of `{}`.
         let empty = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
         assert_eq!(filter(json!({})).fingerprint(), empty);
+    }
+
+    #[test]
+    fn a_filter_of_a_tenant_keeps_its_other_conditions_and_no_other_tenant() {
+        for (value, is_met) in [
+            (json!({}), true),
+            (json!({"tenant_ids": ["other", "acme"]}), true),
+            (json!({"actions": ["auth.*"]}), false),
+        ] {
+            let confined = filter(value.clone()).of_tenant("acme");
+            assert_eq!(confined.to_json()["tenant_ids"], json!(["acme"]));
+            assert_eq!(confined.to_json()["actions"], value["actions"]);
+            assert_eq!(confined.allows(&event()), is_met, "{value}");
+            let of_other = event().with(Facet::TenantId, "other");
+            assert!(!confined.allows(&of_other), "{value}");
+        }
+        assert!(!filter(json!({})).names_other_than("acme"));
+        assert!(!filter(json!({"tenant_ids": ["acme"]})).names_other_than("acme"));
+        assert!(filter(json!({"tenant_ids": ["acme", "other"]})).names_other_than("acme"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The next records of a destination, as it would send them.
 
 use super::sending::Encoder;
-use super::{Destination, damaged, destination_of};
+use super::{Destination, damaged};
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
-use audit_auth::{MasterKey, Principal};
+use audit_auth::DestinationOwner;
 use audit_destinations::{DestinationId, RecordFormat, check_format};
 use audit_domain::Violations;
 use audit_store::{LedgerId, MAIN_RUN};
@@ -34,16 +34,15 @@ impl AuditLog {
     /// [`AppError::NotFound`]; [`AppError::Invalid`] when the kind of destination does not have the format.
     pub fn preview_destination(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
         format: Option<RecordFormat>,
     ) -> Result<DestinationPreview> {
-        let principal = &Principal::Master(*master);
         let now = self.clock.now();
         self.store.query(|reader| {
-            let project_id = self.scope(reader, principal, selection)?.project.project.id;
-            let row = destination_of(reader, project_id, id)?;
+            let access = self.destination_access(reader, owner, selection)?;
+            let row = access.destination(reader, id)?;
             let destination = Destination::open(&row, &self.settings.encryption)?;
             let format = format.unwrap_or(destination.format);
             check_format(destination.kind, format).map_err(|message| Violations::one("format", message))?;
@@ -58,7 +57,7 @@ impl AuditLog {
             let mut next = main.cursor_seq.cast_unsigned().min(latest);
             let end = size.min(next + PREVIEW_EVENTS_MAX as u64);
             let mut position = main.position.cast_unsigned();
-            let encoder = Encoder::of(&destination, project_id, now).in_format(format);
+            let encoder = Encoder::of(&destination, access.project_id, now).in_format(format);
             let mut records = Vec::new();
             while next < end && records.len() < PREVIEW_RECORDS_MAX {
                 let found = reader.logged_events(ledger_id, next, READ_EVENTS)?;

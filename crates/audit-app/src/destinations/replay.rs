@@ -2,13 +2,13 @@
 
 use super::changes::new_run;
 use super::progress::ReplayProgress;
-use super::{DestinationFilter, damaged, destination_of, logged_at, require_paid_plan};
+use super::{DestinationFilter, damaged, logged_at, require_paid_plan};
 use crate::error::{AppError, Result};
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
-use audit_auth::{MasterKey, Principal};
+use audit_auth::DestinationOwner;
 use audit_destinations::{DestinationId, Kind};
-use audit_domain::{ProjectId, Timestamp, Violations};
+use audit_domain::{Timestamp, Violations};
 use audit_store::{DestinationRow, LedgerId, MAIN_RUN, Reader};
 
 /// The maximum number of events that a count of matching events reads. It takes the turn of a query.
@@ -56,16 +56,16 @@ impl AuditLog {
     /// [`AppError::NotFound`]; [`AppError::Invalid`] when the log has no such range.
     pub fn count_replay(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
         request: ReplayRequest,
     ) -> Result<ReplayRange> {
-        let project_id = self.project_id(&Principal::Master(*master), selection)?;
         self.store.query(|reader| {
-            let row = destination_of(reader, project_id, id)?;
+            let access = self.destination_access(reader, owner, selection)?;
+            let row = access.destination(reader, id)?;
             let (range, ledger_id) = range_of(reader, &row, request)?;
-            let filter = DestinationFilter::from_stored(&row.filter).map_err(|_| damaged())?;
+            let filter = DestinationFilter::of(&row).map_err(|_| damaged())?;
             let count = Some(count(reader, ledger_id, &range, &filter)?);
             Ok(ReplayRange { count, ..range })
         })
@@ -78,14 +78,15 @@ impl AuditLog {
     /// [`AppError::Forbidden`] on the free plan.
     pub fn start_replay(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
         request: ReplayRequest,
     ) -> Result<ReplayRange> {
-        let project_id = self.project_id(&Principal::Master(*master), selection)?;
+        let access = self.access_to_change(owner, selection)?;
+        let project_id = access.project_id;
         let (range, _) = self.store.query(|reader| {
-            let row = destination_of(reader, project_id, id)?;
+            let row = access.destination(reader, id)?;
             range_of(reader, &row, request)
         })?;
         if range.from_seq == range.end_seq {
@@ -97,9 +98,9 @@ impl AuditLog {
             return Err(Violations::one(field, "the log has no events in this range").into());
         }
         let now = self.clock.now();
-        let started = self.change_project(project_id, &Requester::from(master), move |configurator| {
+        let started = self.change_project(project_id, &Requester::from(owner), move |configurator| {
             require_paid_plan(configurator, project_id)?;
-            let row = destination_of(configurator, project_id, id)?;
+            let row = access.destination(configurator, id)?;
             let runs = configurator.destination_runs(&row.id)?;
             if runs.iter().any(|run| run.number != MAIN_RUN) {
                 return Err(AppError::Conflict(
@@ -131,10 +132,15 @@ impl AuditLog {
     ///
     /// # Errors
     /// [`AppError::NotFound`], also without a replay.
-    pub fn stop_replay(&self, master: &MasterKey, selection: Selection, id: DestinationId) -> Result<()> {
-        let project_id: ProjectId = self.project_id(&Principal::Master(*master), selection)?;
-        self.change_project(project_id, &Requester::from(master), move |configurator| {
-            let row = destination_of(configurator, project_id, id)?;
+    pub fn stop_replay(
+        &self,
+        owner: &DestinationOwner,
+        selection: Selection,
+        id: DestinationId,
+    ) -> Result<()> {
+        let access = self.access_to_change(owner, selection)?;
+        self.change_project(access.project_id, &Requester::from(owner), move |configurator| {
+            let row = access.destination(configurator, id)?;
             let runs = configurator.destination_runs(&row.id)?;
             let replay = runs.iter().find(|run| run.number != MAIN_RUN);
             let replay = replay.ok_or(AppError::NotFound("replay"))?;

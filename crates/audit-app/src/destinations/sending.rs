@@ -1,12 +1,12 @@
 //! Records that are sent at once, on behalf of a request: tests, and events that were set aside.
 
-use super::{Destination, destination_of, open_config, require_paid_plan};
+use super::{Destination, open_config, require_paid_plan};
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
-use audit_auth::{MasterKey, Principal};
+use audit_auth::{DestinationOwner, Principal};
 use audit_destinations::{
-    Attempt, Batch, BatchId, Config, DestinationId, Encoded, Payload, Record, RecordFormat, StreamPart,
-    Verdict, encode,
+    Attempt, Batch, BatchId, Config, DestinationId, Encoded, OcsfOptions, Payload, Record, RecordFormat,
+    StreamPart, Verdict, encode,
 };
 use audit_domain::{LogName, OrganizationId, ProjectId, Timestamp};
 use audit_store::{DestinationRow, LoggedEvent, StoreError};
@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// The maximum number of requests of one organization that send at once. Each can wait for the receiver until an attempt ends.
 const ORGANIZATION_SENDS_MAX: usize = 2;
+/// The same of the viewers of one tenant.
+const TENANT_SENDS_MAX: usize = 1;
 /// What a client waits that has reached it, in seconds: about as long as an attempt.
 const SENDS_RETRY_SECONDS: u64 = 15;
 
@@ -68,8 +70,10 @@ impl From<Attempt> for DestinationAttempt {
     }
 }
 
-/// The number of requests that send, by organization.
-type RunningCounts = Mutex<HashMap<OrganizationId, usize>>;
+/// Whose requests are counted together: those with the keys of an organization, or the viewers of a tenant.
+type Sender = (OrganizationId, Option<(ProjectId, String)>);
+/// The number of requests that send.
+type RunningCounts = Mutex<HashMap<Sender, usize>>;
 
 /// The requests that send at once.
 #[derive(Default)]
@@ -77,22 +81,28 @@ pub(crate) struct Sending(Arc<RunningCounts>);
 
 impl Sending {
     /// # Errors
-    /// [`AppError::RateLimited`] when the organization has [`ORGANIZATION_SENDS_MAX`].
-    pub(super) fn begin(&self, organization_id: OrganizationId) -> Result<Slot> {
+    /// [`AppError::RateLimited`] when the organization has [`ORGANIZATION_SENDS_MAX`], or the tenant of a viewer [`TENANT_SENDS_MAX`].
+    pub(super) fn begin(&self, principal: &Principal) -> Result<Slot> {
+        let (tenant, sends_max, whose) = match principal {
+            Principal::Viewer(viewer) => {
+                let tenant = Some((viewer.project_id, viewer.tenant_id.clone()));
+                (tenant, TENANT_SENDS_MAX, "a tenant")
+            }
+            Principal::Master(_) | Principal::Project(_) => (None, ORGANIZATION_SENDS_MAX, "an organization"),
+        };
+        let sender = (principal.organization_id(), tenant);
         let mut running = self.0.lock();
-        let own = running.entry(organization_id).or_default();
-        if *own >= ORGANIZATION_SENDS_MAX {
+        let own = running.entry(sender.clone()).or_default();
+        if *own >= sends_max {
             return Err(AppError::RateLimited {
-                message: format!(
-                    "at most {ORGANIZATION_SENDS_MAX} tests and resends of an organization run at once"
-                ),
+                message: format!("at most {sends_max} tests and resends of {whose} run at once"),
                 retry_after_seconds: SENDS_RETRY_SECONDS,
             });
         }
         *own += 1;
         Ok(Slot {
             running: Arc::clone(&self.0),
-            organization_id,
+            sender,
         })
     }
 }
@@ -100,13 +110,13 @@ impl Sending {
 /// Counts a request that sends until it is dropped.
 pub(super) struct Slot {
     running: Arc<RunningCounts>,
-    organization_id: OrganizationId,
+    sender: Sender,
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut running = self.running.lock();
-        if let Some(own) = running.get_mut(&self.organization_id) {
+        if let Some(own) = running.get_mut(&self.sender) {
             *own -= 1;
         }
         running.retain(|_, own| *own > 0);
@@ -118,7 +128,7 @@ pub(super) struct Encoder {
     id: String,
     log: LogName,
     format: RecordFormat,
-    include_raw: bool,
+    ocsf: OcsfOptions,
     at: Timestamp,
 }
 
@@ -128,7 +138,10 @@ impl Encoder {
             id: destination.id.to_string(),
             log: LogName::new(project_id, destination.environment),
             format: destination.format,
-            include_raw: destination.include_raw,
+            ocsf: OcsfOptions {
+                include_raw: destination.include_raw,
+                classes: destination.ocsf_classes.clone(),
+            },
             at,
         }
     }
@@ -158,12 +171,7 @@ impl Encoder {
             run,
             position,
         };
-        encode(
-            &Record { stream, payload },
-            self.format,
-            self.include_raw,
-            self.at,
-        )
+        encode(&Record { stream, payload }, self.format, &self.ocsf, self.at)
     }
 }
 
@@ -175,12 +183,12 @@ impl AuditLog {
     /// too much at once.
     pub fn test_destination(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
     ) -> Result<DestinationAttempt> {
-        let _slot = self.sending.begin(master.organization_id)?;
-        let (project_id, row) = self.destination_to_send(master, selection, id)?;
+        let _slot = self.sending.begin(owner)?;
+        let (project_id, row) = self.destination_to_send(owner, selection, id)?;
         let config = open_config(&row.config, &row, &self.settings.encryption)?;
         let destination = Destination::open(&row, &self.settings.encryption)?;
         let now = self.clock.now();
@@ -203,16 +211,15 @@ impl AuditLog {
     /// The destination of a request that sends, and its project.
     pub(super) fn destination_to_send(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
     ) -> Result<(ProjectId, DestinationRow)> {
-        let principal = &Principal::Master(*master);
         self.store.read(|reader| {
-            let project_id = self.scope(reader, principal, selection)?.project.project.id;
-            let row = destination_of(reader, project_id, id)?;
-            require_paid_plan(reader, project_id)?;
-            Ok((project_id, row))
+            let access = self.destination_access(reader, owner, selection)?;
+            let row = access.destination(reader, id)?;
+            require_paid_plan(reader, access.project_id)?;
+            Ok((access.project_id, row))
         })
     }
 
@@ -240,18 +247,56 @@ impl AuditLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use audit_auth::{MasterKey, Viewer};
+    use audit_domain::{KeyId, KeyScopes};
+
+    fn master(number: u8) -> Principal {
+        Principal::Master(MasterKey {
+            key_id: KeyId::from_random([number; 16]),
+            organization_id: OrganizationId::from_random([number; 16]),
+            scopes: KeyScopes::ALL,
+            client: None,
+        })
+    }
+
+    fn viewer(tenant: &str) -> Principal {
+        Principal::Viewer(Viewer {
+            organization_id: OrganizationId::from_random([1; 16]),
+            project_id: ProjectId::from_random([1; 16]),
+            tenant_id: tenant.to_owned(),
+            tier: "full".to_owned(),
+            token_id: "1".to_owned(),
+            client: None,
+        })
+    }
 
     #[test]
     fn an_organization_sends_twice_at_once_and_delays_no_other() {
         let sending = Sending::default();
-        let [one, other] = [1, 2].map(|byte| OrganizationId::from_random([byte; 16]));
-        let first = sending.begin(one).unwrap();
-        let second = sending.begin(one).unwrap();
-        assert!(matches!(sending.begin(one), Err(AppError::RateLimited { .. })));
-        let third = sending.begin(other).unwrap();
+        let (one, other) = (master(1), master(2));
+        let first = sending.begin(&one).unwrap();
+        let second = sending.begin(&one).unwrap();
+        assert!(matches!(sending.begin(&one), Err(AppError::RateLimited { .. })));
+        let third = sending.begin(&other).unwrap();
         drop(first);
-        drop(sending.begin(one).unwrap());
+        drop(sending.begin(&one).unwrap());
         drop((second, third));
+        assert!(sending.0.lock().is_empty());
+    }
+
+    #[test]
+    fn a_tenant_sends_once_at_once_and_delays_neither_its_organization_nor_another_tenant() {
+        let sending = Sending::default();
+        let first = sending.begin(&viewer("acme")).unwrap();
+        assert!(matches!(
+            sending.begin(&viewer("acme")),
+            Err(AppError::RateLimited { .. })
+        ));
+        let others =
+            [viewer("other"), master(1), master(1)].map(|principal| sending.begin(&principal).unwrap());
+        drop(first);
+        drop(sending.begin(&viewer("acme")).unwrap());
+        drop(others);
         assert!(sending.0.lock().is_empty());
     }
 

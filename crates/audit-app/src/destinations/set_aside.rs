@@ -1,10 +1,10 @@
 //! The events that a receiver refused: listed, and sent again.
 
 use super::sending::{DestinationAttempt, DestinationVerdict, Encoder};
-use super::{Destination, damaged, destination_of, open_config};
+use super::{Destination, damaged, open_config};
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
-use audit_auth::{MasterKey, Principal};
+use audit_auth::DestinationOwner;
 use audit_destinations::{BatchId, DestinationId, Encoded};
 use audit_domain::{EventId, Timestamp, Violations};
 use audit_store::{LedgerId, LoggedEvent, Reader, SetAsideRow};
@@ -96,16 +96,15 @@ impl AuditLog {
     /// [`AppError::NotFound`]; [`AppError::Invalid`] when the cursor belongs to another list.
     pub fn set_aside(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<SetAsidePage> {
-        let principal = &Principal::Master(*master);
         self.store.query(|reader| {
-            let project_id = self.scope(reader, principal, selection)?.project.project.id;
-            let row = destination_of(reader, project_id, id)?;
+            let access = self.destination_access(reader, owner, selection)?;
+            let row = access.destination(reader, id)?;
             let cursor_scope = format!("set aside {id}");
             let after = self.open_id_cursor(cursor, &cursor_scope)?.map(place_in);
             let fetched = i64::try_from(limit + 1).unwrap_or(i64::MAX);
@@ -127,13 +126,13 @@ impl AuditLog {
     /// [`AppError::Forbidden`] on the free plan; [`AppError::RateLimited`] when the organization sends too much at once.
     pub fn resend_set_aside(
         &self,
-        master: &MasterKey,
+        owner: &DestinationOwner,
         selection: Selection,
         id: DestinationId,
         request: &ResendRequest,
     ) -> Result<Resent> {
-        let _slot = self.sending.begin(master.organization_id)?;
-        let (project_id, row) = self.destination_to_send(master, selection, id)?;
+        let _slot = self.sending.begin(owner)?;
+        let (project_id, row) = self.destination_to_send(owner, selection, id)?;
         let config = open_config(&row.config, &row, &self.settings.encryption)?;
         let destination = Destination::open(&row, &self.settings.encryption)?;
         let started_at = self.clock.now();

@@ -2,21 +2,32 @@
 
 use super::{Portal, PortalChange};
 use crate::error::Result;
+use crate::reading::visible_tier;
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{MasterKey, Principal, ViewerTokenText};
+use audit_domain::ViewerRoute;
 
 impl AuditLog {
-    /// The portal of a project, for everybody who may read its events.
+    /// The portal of a project, for everybody who may read its events. For a viewer, `destination_kinds` is what it may create: none, unless
+    /// its tier allows destinations.
     ///
     /// # Errors
     /// When the principal has no access to the project.
     pub fn portal(&self, principal: &Principal, selection: Selection) -> Result<Portal> {
-        let row = self.store.read(|reader| -> Result<_> {
-            let project_id = self.scope(reader, principal, selection)?.project.project.id;
-            Ok(reader.portal(project_id)?)
+        let (row, tier) = self.store.read(|reader| -> Result<_> {
+            let scope = self.scope(reader, principal, selection)?;
+            let tier = visible_tier(&scope, principal)?;
+            Ok((reader.portal(scope.project.project.id)?, tier))
         })?;
-        Portal::from_row(row)
+        let portal = Portal::from_row(row)?;
+        match tier.is_none_or(|tier| tier.allows(ViewerRoute::Destinations)) {
+            true => Ok(portal),
+            false => Ok(Portal {
+                destination_kinds: Some(Vec::new()),
+                ..portal
+            }),
+        }
     }
 
     /// Changes the portal of a project.
@@ -36,6 +47,9 @@ impl AuditLog {
             let after = Portal {
                 name: change.name.unwrap_or_else(|| before.name.clone()),
                 logo: change.logo.unwrap_or_else(|| before.logo.clone()),
+                destination_kinds: change
+                    .destination_kinds
+                    .unwrap_or_else(|| before.destination_kinds.clone()),
             };
             if after == before {
                 return Ok(Changed::nothing(after));

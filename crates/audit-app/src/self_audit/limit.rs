@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// New viewer tokens and exports of one key per minute, on each node.
 pub const KEY_READS_PER_MINUTE_MAX: u32 = 6_000;
-/// Exports of the viewers of one tenant per minute, on each node.
+/// Exports and changes of destinations of the viewers of one tenant per minute, on each node.
 pub const VIEWERS_READS_PER_MINUTE_MAX: u32 = 60;
 /// The maximum number of requesters that are counted. At the limit, one that was not seen for long is forgotten.
 const REQUESTERS_MAX: usize = 10_000;
@@ -39,7 +39,7 @@ impl ReadLimit {
     ///
     /// # Errors
     /// [`AppError::RateLimited`] when the requester had as many in this minute.
-    pub(super) fn count(&self, project_id: ProjectId, requester: &Requester, now: Timestamp) -> Result<()> {
+    pub(crate) fn count(&self, project_id: ProjectId, requester: &Requester, now: Timestamp) -> Result<()> {
         let (name, max) = match requester {
             Requester::Key { id, .. } => (format!("key {id}"), KEY_READS_PER_MINUTE_MAX),
             Requester::Viewer { tenant_id, .. } => {
@@ -58,7 +58,7 @@ impl ReadLimit {
         if count.reads >= max {
             let left = MINUTE_SECONDS - now.as_seconds().rem_euclid(MINUTE_SECONDS);
             return Err(AppError::RateLimited {
-                message: format!("at most {max} viewer tokens and exports a minute"),
+                message: format!("at most {max} viewer tokens, exports and changes of destinations a minute"),
                 retry_after_seconds: left.unsigned_abs(),
             });
         }

@@ -1,7 +1,7 @@
 //! Who requests a change.
 
 use crate::settings::Settings;
-use audit_auth::{KeyHolder, MasterKey, Principal, ProjectKey, Viewer};
+use audit_auth::{DestinationOwner, KeyHolder, MasterKey, Principal, ProjectKey, Viewer};
 use audit_domain::{Context, KeyId};
 use audit_store::EventSender;
 use std::net::IpAddr;
@@ -72,6 +72,12 @@ impl From<&Principal> for Requester {
 impl From<&KeyHolder> for Requester {
     fn from(holder: &KeyHolder) -> Self {
         Self::from(&**holder)
+    }
+}
+
+impl From<&DestinationOwner> for Requester {
+    fn from(owner: &DestinationOwner) -> Self {
+        Self::from(&**owner)
     }
 }
 

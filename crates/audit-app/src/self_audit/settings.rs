@@ -110,7 +110,11 @@ pub(super) fn of_project(project: &Project) -> Settings {
 
 /// A logo is shown by its hash, because the image is too large.
 pub(super) fn of_portal(portal: &Portal) -> Settings {
-    let Portal { name, logo } = portal;
+    let Portal {
+        name,
+        logo,
+        destination_kinds,
+    } = portal;
     let digest = |logo: &Logo| {
         let hash = Sha256::digest(logo.to_string());
         let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -119,6 +123,7 @@ pub(super) fn of_portal(portal: &Portal) -> Settings {
     Settings::from([
         ("name", text_or_null(name.as_ref())),
         ("logo", text_or_null(logo.as_ref().map(digest))),
+        ("destination_kinds", texts_or_null(destination_kinds.as_deref())),
     ])
 }
 
@@ -217,12 +222,14 @@ pub(super) fn of_destination(destination: &Destination) -> Settings {
         kind,
         format,
         include_raw,
+        ocsf_classes,
         filter,
         settings: _,
         credentials,
         host,
         paused: _,
         created_at: _,
+        created_by_tenant: _,
         has_previous_credentials: _,
         signing_secret: _,
     } = destination;
@@ -231,6 +238,7 @@ pub(super) fn of_destination(destination: &Destination) -> Settings {
         ("kind", json!(kind.as_str())),
         ("format", json!(format.as_str())),
         ("include_raw", json!(include_raw)),
+        ("ocsf_classes", ocsf_classes.to_json()),
         ("filter", filter.to_json()),
         ("host", json!(host)),
         ("credentials", json!(credentials)),

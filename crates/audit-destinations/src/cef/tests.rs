@@ -1,4 +1,4 @@
-use crate::{Payload, Record, RecordFormat, StreamPart, encode};
+use crate::{OcsfOptions, Payload, Record, RecordFormat, StreamPart, encode};
 use audit_domain::Timestamp;
 use serde_json::{Value, json};
 
@@ -15,7 +15,13 @@ fn line_of(event: &Value) -> String {
         json: &json,
     };
     let at = Timestamp::from_seconds(1_768_473_000);
-    encode(&Record { stream, payload }, RecordFormat::Cef, false, at).text
+    encode(
+        &Record { stream, payload },
+        RecordFormat::Cef,
+        &OcsfOptions::default(),
+        at,
+    )
+    .text
 }
 
 #[test]

@@ -103,6 +103,32 @@ fn a_response_that_repeats_a_secret_is_shown_without_it() {
     }
 }
 
+/// A response has each letter, and many short words, by chance.
+#[test]
+fn a_credential_that_is_too_short_to_be_recognized_blanks_nothing() {
+    let response = r#"{"text":"Token is required","code":2,"sent":"tokentokentokentoken"}"#;
+    let shown = |token: &str| {
+        let settings = json!({"url": "https://splunk.example:8088"});
+        let config = parse(Kind::SplunkHec, &settings, &json!({"token": token})).unwrap();
+        config.without_secrets(response)
+    };
+    for token in ["t", "e", "2", "\"", "to", "ken"] {
+        assert_eq!(shown(token), response, "{token}");
+        assert!(token.len() < SECRET_BYTES_MIN);
+    }
+    assert_eq!("toke".len(), SECRET_BYTES_MIN);
+    let blanked = response.replace("toke", "[REDACTED]");
+    assert_eq!(shown("toke"), blanked);
+    assert!(blanked.contains("Token is required"), "{blanked}");
+    // Words of a header have a bound of their own: this one is replaced as a whole, and not the name of its scheme.
+    let headers = json!({"headers": {"x-key": "Key abcdefg"}});
+    let config = parse(Kind::Otlp, &json!({"url": "https://otel.example/"}), &headers).unwrap();
+    assert_eq!(
+        config.without_secrets("Key abcdefg, abcdefg, Key"),
+        "[REDACTED], abcdefg, Key"
+    );
+}
+
 #[test]
 fn a_response_that_repeats_a_part_of_the_url_is_shown_without_it() {
     let shown = |kind, url: &str, credentials: Value, text: &str| {

@@ -13,7 +13,7 @@ fn stream(run: u64, position: u64) -> StreamPart<'static> {
 }
 
 fn encoded(stream: StreamPart<'_>, payload: Payload<'_>, format: RecordFormat) -> Encoded {
-    encode(&Record { stream, payload }, format, false, AT)
+    encode(&Record { stream, payload }, format, &OcsfOptions::default(), AT)
 }
 
 #[test]

@@ -105,17 +105,42 @@ impl Parts {
 
     /// What a class of this shape requires; `None` if the event does not have it.
     pub(super) fn of_shape(&self, shape: Shape, activity_id: u32) -> Option<Map<String, Value>> {
+        let (user, group) = (self.target_of(USER_TYPES), self.target_of(GROUP_TYPES));
+        self.required(shape, activity_id, user, group)
+    }
+
+    /// The same for a class that the operator has assigned. The assignment says what the target is: without a target of a type in
+    /// [`USER_TYPES`] or [`GROUP_TYPES`], the user or group is the first target of a type that is in no list.
+    pub(super) fn of_assigned_shape(&self, shape: Shape, activity_id: u32) -> Option<Map<String, Value>> {
+        let is_own = |target: &&Thing| {
+            let known = [USER_TYPES, GROUP_TYPES, PRIVILEGE_WORDS];
+            !known.iter().any(|types| target.is_of(types))
+        };
+        let own = || self.targets.iter().find(is_own);
+        let user = self.target_of(USER_TYPES).or_else(own);
+        let group = self.target_of(GROUP_TYPES).or_else(own);
+        self.required(shape, activity_id, user, group)
+    }
+
+    fn required(
+        &self,
+        shape: Shape,
+        activity_id: u32,
+        user: Option<&Thing>,
+        group: Option<&Thing>,
+    ) -> Option<Map<String, Value>> {
         let members = match shape {
-            Shape::Account => json!({"user": self.target_of(USER_TYPES)?.resource()}),
-            Shape::OwnAccount => json!({"user": self.user()}),
-            Shape::Authentication => json!({"user": self.user(), "service": self.service()}),
+            Shape::Account => json!({"user": user?.resource()}),
+            Shape::OwnAccount => json!({"user": self.user(user)}),
+            Shape::Authentication => {
+                json!({"user": self.user(self.target_of(USER_TYPES)), "service": self.service()})
+            }
             Shape::Entity => json!({"entity": self.targets.first()?.resource()}),
             Shape::UserAccess => json!({
-                "user": self.target_of(USER_TYPES)?.resource(), "privileges": self.privileges(activity_id)?,
-                "resources": self.resources(),
+                "user": user?.resource(), "privileges": self.privileges(activity_id)?, "resources": self.resources(),
             }),
             Shape::Group => {
-                let group = self.target_of(GROUP_TYPES)?.resource();
+                let group = group?.resource();
                 match self.target_of(USER_TYPES) {
                     Some(user) => json!({"group": group, "user": user.resource()}),
                     None => json!({"group": group}),
@@ -156,9 +181,9 @@ impl Parts {
     }
 
     /// Whose account or log-in it is: the target that is a user, else the actor.
-    fn user(&self) -> Value {
+    fn user(&self, target: Option<&Thing>) -> Value {
         let actor = || self.actor.clone().into();
-        self.target_of(USER_TYPES).map_or_else(actor, Thing::resource)
+        target.map_or_else(actor, Thing::resource)
     }
 
     /// What a user logged in to: a target that is no user.

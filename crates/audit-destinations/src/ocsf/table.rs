@@ -34,10 +34,22 @@ pub(super) struct Rule {
     pub(super) activities: &'static [(u32, &'static [&'static str])],
 }
 
+/// A class that an action can be assigned to.
+pub(super) struct Class {
+    /// `class_uid`.
+    pub(super) uid: u32,
+    /// What it requires for an activity that no rule has.
+    pub(super) shape: Shape,
+    /// Its activities are 1 to this one, and [`OTHER`].
+    pub(super) activity_max: u32,
+}
+
 /// A version of the schema.
 pub(super) struct Version {
     /// `metadata.version`.
     pub(super) version: &'static str,
+    /// Those of `rules` and `other`.
+    pub(super) classes: &'static [Class],
     /// The first rule that fits and whose class has what it requires.
     pub(super) rules: &'static [Rule],
     /// For events that no rule fits.
@@ -65,6 +77,14 @@ pub(super) const PRIVILEGE_WORDS: &[&str] = &[
 pub(super) const OTHER: u32 = 99;
 /// The class of records that are no audit events, such as checkpoints.
 pub(super) const BASE_CLASS_UID: u32 = 0;
+
+const fn class(uid: u32, shape: Shape, activity_max: u32) -> Class {
+    Class {
+        uid,
+        shape,
+        activity_max,
+    }
+}
 
 const CREATE: &[&str] = &["created", "create", "added", "registered", "invited", "uploaded"];
 const READ: &[&str] = &[
@@ -95,6 +115,14 @@ const DISABLE: &[&str] = &["disabled", "disable", "deactivated", "suspended"];
 /// OCSF 1.8.0 of 2026-03-16.
 pub(super) const V1_8_0: Version = Version {
     version: "1.8.0",
+    classes: &[
+        class(3001, Shape::Account, 12),
+        class(3002, Shape::Authentication, 7),
+        class(3004, Shape::Entity, 13),
+        class(3005, Shape::UserAccess, 2),
+        class(3006, Shape::Group, 8),
+        class(6003, Shape::Api, 4),
+    ],
     rules: &[
         Rule {
             class_uid: 3002,

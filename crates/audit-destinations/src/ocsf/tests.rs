@@ -1,12 +1,20 @@
 use super::VERSION;
-use super::table::Rule;
-use crate::{Payload, Record, RecordFormat, StreamPart, encode};
-use audit_domain::Timestamp;
+use super::table::{Class, Rule};
+use crate::{OcsfClasses, OcsfOptions, Payload, Record, RecordFormat, StreamPart, encode};
+use audit_domain::{Fields, Timestamp, Violations};
 use serde_json::{Value, json};
 
 const AT: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
 fn record(event: &Value, include_raw: bool) -> Value {
+    let options = OcsfOptions {
+        include_raw,
+        ..OcsfOptions::default()
+    };
+    record_with(event, &options)
+}
+
+fn record_with(event: &Value, options: &OcsfOptions) -> Value {
     let stream = StreamPart {
         destination: "dst_1",
         log: "p/live",
@@ -18,7 +26,7 @@ fn record(event: &Value, include_raw: bool) -> Value {
         seq: 345,
         json: &json,
     };
-    let encoded = encode(&Record { stream, payload }, RecordFormat::Ocsf, include_raw, AT);
+    let encoded = encode(&Record { stream, payload }, RecordFormat::Ocsf, options, AT);
     serde_json::from_str(&encoded.text).expect("JSON")
 }
 
@@ -81,6 +89,142 @@ fn each_rule_of_the_table_gives_its_class_and_activity() {
             type_uid % 100 == 99,
             "{record}"
         );
+    }
+}
+
+fn classes(items: &Value) -> Result<OcsfClasses, Violations> {
+    Fields::read(json!({"ocsf_classes": items}), |fields| {
+        OcsfClasses::read(fields, "ocsf_classes")
+    })
+}
+
+/// The record of an event whose action has been assigned this class and activity.
+fn assigned(event: &Value, type_uid: u32) -> Value {
+    let item = json!({"action": "hr.*", "class_uid": type_uid / 100, "activity_id": type_uid % 100});
+    let options = OcsfOptions {
+        include_raw: false,
+        classes: classes(&json!([item])).unwrap(),
+    };
+    record_with(event, &options)
+}
+
+#[test]
+fn an_assigned_class_is_that_of_the_record_or_the_event_lacks_what_it_requires() {
+    for (type_uid, targets, found) in [
+        (300_101, ["employee"].as_slice(), 300_101),
+        (300_109, &["user"], 300_109),
+        (300_104, &[], 300_104),
+        (300_199, &["employee"], 300_199),
+        (300_205, &["app"], 300_205),
+        (300_407, &["document"], 300_407),
+        (300_501, &["employee", "role"], 300_501),
+        (300_608, &["department"], 300_608),
+        (600_301, &[], 600_301),
+        (600_399, &["user"], 600_399),
+        // An account needs a target, an entity as well, privileges a user, a group a target that is no user.
+        (300_101, &[], 600_302),
+        (300_101, &["role"], 600_302),
+        (300_404, &[], 600_302),
+        (300_501, &["role"], 600_302),
+        (300_603, &["user"], 600_302),
+    ] {
+        let record = assigned(&event("hr.employee.viewed", "access", targets), type_uid);
+        assert_eq!(record["type_uid"], found, "{type_uid} {targets:?}: {record}");
+        assert_eq!(record["class_uid"], found / 100);
+        assert_eq!(record["activity_name"].is_string(), found % 100 == 99, "{record}");
+    }
+    let reset = assigned(&event("hr.password", "auth", &["employee"]), 300_104);
+    assert_eq!(reset["user"]["uid"], "employee_1", "not the actor, who resets it");
+    let moved = assigned(&event("hr.moved", "admin", &["department", "user"]), 300_603);
+    assert_eq!(
+        (&moved["group"]["uid"], &moved["user"]["uid"]),
+        (&json!("department_1"), &json!("user_1"))
+    );
+}
+
+#[test]
+fn the_first_pattern_that_matches_an_action_decides_and_others_keep_the_table() {
+    let items = json!([
+        {"action": "invoice.paid", "class_uid": 3004, "activity_id": 3},
+        {"action": "invoice.*", "class_uid": 3004, "activity_id": 99},
+        {"action": "*", "class_uid": 3004, "activity_id": 1},
+    ]);
+    let all = classes(&items).unwrap();
+    assert_eq!(all.to_json(), items);
+    let mut without_last = items;
+    without_last.as_array_mut().expect("a list").pop();
+    for (items, action, type_uid) in [
+        (&all, "invoice.paid", 300_403),
+        (&all, "invoice.sent", 300_499),
+        (&all, "document.viewed", 300_401),
+        (&classes(&without_last).unwrap(), "document.viewed", 600_302),
+    ] {
+        let options = OcsfOptions {
+            include_raw: false,
+            classes: items.clone(),
+        };
+        let record = record_with(&event(action, "access", &["document"]), &options);
+        assert_eq!(record["type_uid"], type_uid, "{action}");
+    }
+}
+
+#[test]
+fn every_fault_of_an_assigned_class_is_named() {
+    let item = |class_uid: Value, activity_id: Value| json!({"action": "a.*", "class_uid": class_uid, "activity_id": activity_id});
+    let items = json!([
+        item(json!(3001), json!(12)),
+        item(json!(3001), json!(13)),
+        item(json!(6001), json!(1)),
+        item(json!(6003), json!(0)),
+        {"action": "A", "class": 3001},
+        "3001",
+    ]);
+    let found = classes(&items).unwrap_err().into_vec();
+    let found: Vec<String> = found
+        .into_iter()
+        .map(|violation| format!("{}: {}", violation.field, violation.message))
+        .collect();
+    let expected = [
+        "ocsf_classes[1].activity_id: must be from 1 to 12, or 99, in the class 3001",
+        "ocsf_classes[2].class_uid: must be one of 3001, 3002, 3004, 3005, 3006, 6003",
+        "ocsf_classes[3].activity_id: must be from 1 to 4, or 99, in the class 6003",
+        "ocsf_classes[4].action: must have 1 to 200 characters out of a-z, 0-9, underscore, dot and *",
+        "ocsf_classes[4].class_uid: Required",
+        "ocsf_classes[4].activity_id: Required",
+        "ocsf_classes[4].class: Unrecognized field",
+        "ocsf_classes[5]: Expected object, received string",
+    ];
+    assert_eq!(found, expected);
+    let many = |count: usize| json!(vec![item(json!(3001), json!(1)); count]);
+    assert!(classes(&many(OcsfClasses::ITEMS_MAX)).is_ok());
+    assert!(classes(&many(OcsfClasses::ITEMS_MAX + 1)).is_err());
+}
+
+#[test]
+fn actions_can_be_assigned_to_each_class_of_the_table_and_to_no_other() {
+    let rules = VERSION.rules.iter().chain([&VERSION.other]);
+    let mut of_rules: Vec<u32> = rules.clone().map(|rule| rule.class_uid).collect();
+    of_rules.sort_unstable();
+    of_rules.dedup();
+    assert_eq!(OcsfClasses::class_uids(), of_rules);
+    for rule in rules {
+        let class = VERSION.classes.iter().find(|class| class.uid == rule.class_uid);
+        let activity_max = class.expect("the class of a rule").activity_max;
+        assert!(
+            rule.activities
+                .iter()
+                .all(|(activity_id, _)| (1..=activity_max).contains(activity_id))
+        );
+    }
+    let document = include_str!("../../../../docs/destinations/formats.md");
+    for Class {
+        uid, activity_max, ..
+    } in VERSION.classes
+    {
+        let row = |line: &str| {
+            line.starts_with(&format!("| `{uid}` |")) && line.ends_with(&format!("| 1 to {activity_max} |"))
+        };
+        assert!(document.lines().any(row), "{uid}: 1 to {activity_max}");
     }
 }
 

@@ -64,7 +64,7 @@ mod tests {
             &json!({"api_key": "k"}),
             AddressPolicy::Public,
         );
-        match config.unwrap().0 {
+        match config.unwrap().target {
             Target::Datadog(target) => target,
             _ => panic!("the kind that was asked for"),
         }

@@ -7,7 +7,7 @@
 use super::{Attempt, Batch, DestinationSender, Verdict, failed, failure, text, tls_error};
 use crate::config::{Described, Syslog};
 use crate::{Encoded, Kind, Severity};
-use audit_webhooks::{TooManyLookups, only_roots};
+use audit_webhooks::{TooManyLookups, VettingResolver, only_roots};
 use rustls::pki_types::ServerName;
 use rustls::sign::SingleCertAndKey;
 use rustls::{AlertDescription, ClientConfig, ClientConnection, StreamOwned};
@@ -47,13 +47,14 @@ const KEPT_IN_OCSF: [&str; 3] = [UNMAPPED, "metadata", "truncated"];
 /// Makes one attempt over a connection of its own.
 pub(super) fn send(
     sender: &DestinationSender,
+    resolver: &VettingResolver,
     target: &Syslog,
     batch: &Batch,
 ) -> Result<Attempt, TooManyLookups> {
     let payload = payload(target, batch);
     let origin = format!("syslog+tls://{}:{}", target.host(), target.port);
     let request = text::request("SEND", &origin, batch.records.len(), payload.len());
-    match exchange(sender, target, payload.as_bytes()) {
+    match exchange(sender, resolver, target, payload.as_bytes()) {
         Ok(()) => Ok(Attempt {
             verdict: Verdict::Delivered,
             status: None,
@@ -162,12 +163,15 @@ fn without_end(record: &str, bytes_max: usize) -> String {
 }
 
 /// Connects, writes everything, and waits until the receiver has closed the connection.
-fn exchange(sender: &DestinationSender, target: &Syslog, payload: &[u8]) -> Result<(), Error> {
+fn exchange(
+    sender: &DestinationSender,
+    resolver: &VettingResolver,
+    target: &Syslog,
+    payload: &[u8],
+) -> Result<(), Error> {
     let until = Instant::now() + sender.timeout;
     let config = client_config(sender, target)?;
-    let addresses = sender
-        .resolver
-        .addresses(target.host(), target.port, sender.timeout)?;
+    let addresses = resolver.addresses(target.host(), target.port, sender.timeout)?;
     let connection = ClientConnection::new(Arc::new(config), server_name(target)?).map_err(Error::Rustls)?;
     let tcp = connect(&addresses, until)?;
     let mut stream = StreamOwned::new(connection, Timed { tcp, until });
@@ -325,7 +329,7 @@ impl Write for Timed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Payload, Record, RecordFormat, StreamPart, encode};
+    use crate::{OcsfOptions, Payload, Record, RecordFormat, StreamPart, encode};
     use audit_domain::Timestamp;
     use proptest::prelude::*;
     use serde_json::json;
@@ -381,7 +385,11 @@ mod tests {
             position: 7,
         };
         let at = Timestamp::from_seconds(1_768_473_000);
-        encode(&Record { stream, payload }, RecordFormat::Ocsf, true, at).text
+        let options = OcsfOptions {
+            include_raw: true,
+            ..OcsfOptions::default()
+        };
+        encode(&Record { stream, payload }, RecordFormat::Ocsf, &options, at).text
     }
 
     #[test]

@@ -41,6 +41,27 @@ fn a_special_address_is_refused_before_a_connection() {
     receiver.assert_untouched();
 }
 
+/// A sender that allows private addresses reaches none for a configuration that is limited to public ones.
+#[test]
+fn a_configuration_can_be_limited_to_public_addresses() {
+    let receiver = Receiver::responding(200, "", "");
+    for kind in Kind::ALL {
+        let limited = config(*kind, receiver.address).on_public_addresses();
+        let attempt = send(&limited, &batch(1));
+        assert_eq!(attempt.response, "address_not_allowed", "{kind}");
+    }
+    let plain = of(
+        Kind::S3,
+        &json!({"url": format!("http://{}/bucket", receiver.address), "region": "us-east-1"}),
+        &json!({"access_key": "a", "secret_key": "b"}),
+    );
+    assert_eq!(
+        send(&plain.on_public_addresses(), &batch(1)).response,
+        "address_not_allowed"
+    );
+    receiver.assert_untouched();
+}
+
 #[test]
 fn http_is_for_buckets_in_private_networks() {
     let receiver = Receiver::responding_plain(200);

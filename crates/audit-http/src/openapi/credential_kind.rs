@@ -75,8 +75,8 @@ impl CredentialKind {
             },
             Self::ViewerToken => CredentialInfo {
                 form: "vt_ and a JWT",
-                description: "Reads the live events of one tenant of one project, as its tier shows them, and can do \
-                              nothing else. Created with `POST /api/v1/viewer-tokens`.",
+                description: "Reads the live events of one tenant of one project, as its tier shows them, and manages \
+                              destinations of the tenant if its tier allows that. It can do nothing else. Created with `POST /api/v1/viewer-tokens`.",
             },
         }
     }

@@ -9,7 +9,7 @@ use crate::reply::{Deleted, Reply};
 use crate::schema::{AnyTime, absent_not_null};
 use actix_web::web;
 use audit_app::{ReplayRange, ReplayRequest};
-use audit_auth::Master;
+use audit_auth::DestinationOwners;
 use audit_domain::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -93,7 +93,7 @@ impl From<ReplayRange> for ReplayResultBody {
 
 /// Starts a replay, or counts what it would send.
 pub(super) async fn replay(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: ProjectParameters,
     id: web::Path<String>,
     body: JsonBody<ReplayInput>,
@@ -104,12 +104,12 @@ pub(super) async fn replay(
     let range = match is_dry_run {
         true => {
             caller
-                .read(move |service, master| service.count_replay(&master, selection, id, request))
+                .read(move |service, owner| service.count_replay(&owner, selection, id, request))
                 .await?
         }
         false => {
             caller
-                .run(move |service, master| service.start_replay(&master, selection, id, request))
+                .run(move |service, owner| service.start_replay(&owner, selection, id, request))
                 .await?
         }
     };
@@ -118,13 +118,13 @@ pub(super) async fn replay(
 
 /// Stops a replay.
 pub(super) async fn stop_replay(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<Deleted>, ApiError> {
     let selection = parameters.read()?;
     let id = id_in(&id)?;
-    let stopped = caller.run(move |service, master| service.stop_replay(&master, selection, id));
+    let stopped = caller.run(move |service, owner| service.stop_replay(&owner, selection, id));
     stopped.await?;
     Ok(Reply::deleted())
 }

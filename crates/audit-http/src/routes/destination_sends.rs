@@ -12,7 +12,7 @@ use audit_app::{
     DestinationAttempt, DestinationPreview, DestinationVerdict, RESENT_MAX, RecordFormat, ResendRequest,
     Resent, ResentEvent, SetAsideEvent, SetAsidePage,
 };
-use audit_auth::Master;
+use audit_auth::DestinationOwners;
 use audit_domain::{EventId, Fields};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -271,45 +271,44 @@ impl From<Resent> for ResentEventsBody {
 
 /// Sends a made-up record.
 pub(super) async fn test(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<AttemptBody>, ApiError> {
     let selection = parameters.read()?;
     let id = id_in(&id)?;
-    let sent = caller.send(move |service, master| service.test_destination(&master, selection, id));
+    let sent = caller.send(move |service, owner| service.test_destination(&owner, selection, id));
     Ok(Reply::ok(sent.await?.into()))
 }
 
 /// The next records.
 pub(super) async fn preview(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: Parameters<PreviewQuery>,
     id: web::Path<String>,
 ) -> Result<Reply<PreviewBody>, ApiError> {
     let (selection, format) = parameters.read()?;
     let id = id_in(&id)?;
-    let read =
-        caller.read(move |service, master| service.preview_destination(&master, selection, id, format));
+    let read = caller.read(move |service, owner| service.preview_destination(&owner, selection, id, format));
     Ok(Reply::ok(read.await?.into()))
 }
 
 /// One page of the events that the receiver refused.
 pub(super) async fn set_aside(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: Parameters<SetAsideQuery>,
     id: web::Path<String>,
 ) -> Result<Reply<SetAsidePageBody>, ApiError> {
     let (selection, (cursor, limit)) = parameters.read()?;
     let id = id_in(&id)?;
-    let page = caller
-        .read(move |service, master| service.set_aside(&master, selection, id, cursor.as_deref(), limit));
+    let page =
+        caller.read(move |service, owner| service.set_aside(&owner, selection, id, cursor.as_deref(), limit));
     Ok(Reply::ok(page.await?.into()))
 }
 
 /// Sends events again that the receiver refused.
 pub(super) async fn resend(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: ProjectParameters,
     id: web::Path<String>,
     body: JsonBody<ResendInput>,
@@ -317,7 +316,7 @@ pub(super) async fn resend(
     let selection = parameters.read()?;
     let request = body.read(caller.room()).await?;
     let id = id_in(&id)?;
-    let sent = caller.send(move |service, master| service.resend_set_aside(&master, selection, id, &request));
+    let sent = caller.send(move |service, owner| service.resend_set_aside(&owner, selection, id, &request));
     Ok(Reply::ok(sent.await?.into()))
 }
 

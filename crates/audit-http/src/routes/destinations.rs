@@ -8,9 +8,10 @@ use crate::schema::{FreeFormObject, GlobText, Id, NameText, Text, Time, Word, ab
 use actix_web::web;
 use audit_app::{
     AppError, DestinationChange, DestinationError, DestinationFilter, DestinationId, DestinationKind,
-    DestinationReport, DestinationState, NewDestination, RecordFormat, ReplayProgress, WebhookSecret,
+    DestinationReport, DestinationState, NewDestination, OcsfClasses, RecordFormat, ReplayProgress,
+    WebhookSecret,
 };
-use audit_auth::Master;
+use audit_auth::DestinationOwners;
 use audit_domain::{Category, Environment, Fields, Name, json, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,6 +31,9 @@ pub(super) struct NewDestinationInput {
     /// Whether records in the format `ocsf` have the original event as well.
     #[schemars(extend("default" = false))]
     include_raw: Option<bool>,
+    /// The classes of records in `ocsf`. By default those of the mapping.
+    #[schemars(length(max = OcsfClasses::ITEMS_MAX))]
+    ocsf_classes: Option<Vec<OcsfClassInput>>,
     filter: Option<FilterInput>,
     /// Where the receiver is, by kind.
     settings: FreeFormObject,
@@ -51,6 +55,9 @@ pub(super) struct DestinationChangeInput {
     name: Option<NameText>,
     format: Option<Word<RecordFormat>>,
     include_raw: Option<bool>,
+    /// All items; an empty list leaves the classes of the mapping.
+    #[schemars(length(max = OcsfClasses::ITEMS_MAX))]
+    ocsf_classes: Option<Vec<OcsfClassInput>>,
     /// All conditions; an empty object lets every event pass.
     filter: Option<FilterInput>,
     /// All settings. They need `credentials` as well: stored ones are sent to no other receiver.
@@ -59,6 +66,22 @@ pub(super) struct DestinationChangeInput {
     credentials: Option<FreeFormObject>,
     /// `false` also resumes a parked destination.
     paused: Option<bool>,
+}
+
+/// The class of OCSF for an action, in the place of that of the mapping. The first item that matches an action decides. An event
+/// that lacks what the class requires is of the class 6003.
+#[derive(JsonSchema)]
+#[schemars(rename = "OcsfClassInput", transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what is read")]
+struct OcsfClassInput {
+    /// Whole actions, in which `*` stands for any characters, dots included.
+    action: GlobText,
+    /// A class of the mapping: 3001, 3002, 3004, 3005, 3006 or 6003.
+    #[schemars(extend("enum" = OcsfClasses::class_uids()))]
+    class_uid: i64,
+    /// An activity of the class, or 99.
+    #[schemars(range(min = 1))]
+    activity_id: i64,
 }
 
 /// The events that a destination gets: those that meet every condition. By default all.
@@ -91,6 +114,9 @@ struct DestinationBody {
     #[schemars(with = "Word<RecordFormat>")]
     format: &'static str,
     include_raw: bool,
+    /// The classes of records in `ocsf` by action, in the place of those of the mapping.
+    #[schemars(with = "Vec<FreeFormObject>")]
+    ocsf_classes: Value,
     /// The conditions: `actions`, `categories`, `tenant_ids`. Empty for all events.
     #[schemars(with = "FreeFormObject")]
     filter: Value,
@@ -104,6 +130,8 @@ struct DestinationBody {
     state: &'static str,
     #[schemars(with = "Time")]
     created_at: String,
+    /// The tenant that has created it with a viewer token, for its own events; `null` for the project.
+    created_by_tenant: Option<String>,
     /// The number of the last record that was delivered; 0 at first.
     #[schemars(range(min = 0))]
     position: i64,
@@ -218,12 +246,14 @@ impl From<DestinationReport> for DestinationBody {
             environment: destination.environment.as_str(),
             format: destination.format.as_str(),
             include_raw: destination.include_raw,
+            ocsf_classes: destination.ocsf_classes.to_json(),
             filter: destination.filter.to_json(),
             settings: destination.settings,
             credentials: destination.credentials,
             paused: destination.paused,
             state: progress.state.as_str(),
             created_at: destination.created_at.to_string(),
+            created_by_tenant: destination.created_by_tenant,
             position: progress.position,
             cursor_seq: progress.cursor_seq,
             lag_events: progress.lag_events,
@@ -269,6 +299,7 @@ impl Fielded for NewDestinationInput {
         let kind = fields.required_parsed("kind");
         let format = fields.optional_parsed("format").unwrap_or(RecordFormat::Json);
         let include_raw = fields.optional_bool("include_raw").unwrap_or(false);
+        let ocsf_classes = OcsfClasses::read(fields, "ocsf_classes").unwrap_or_default();
         let filter = read_filter(fields).unwrap_or_default();
         let settings = fields.required_object("settings").map(json::to_map);
         let credentials = read_object(fields, "credentials").unwrap_or(Value::Null);
@@ -280,6 +311,7 @@ impl Fielded for NewDestinationInput {
             kind: kind?,
             format,
             include_raw,
+            ocsf_classes,
             filter,
             settings: Value::Object(settings?),
             credentials,
@@ -296,6 +328,7 @@ impl Fielded for DestinationChangeInput {
             name: fields.optional_parsed("name"),
             format: fields.optional_parsed("format"),
             include_raw: fields.optional_bool("include_raw"),
+            ocsf_classes: OcsfClasses::read(fields, "ocsf_classes"),
             filter: read_filter(fields),
             settings: read_object(fields, "settings"),
             credentials: read_object(fields, "credentials"),
@@ -308,13 +341,13 @@ pub(super) fn id_in(path: &str) -> Result<DestinationId, AppError> {
     path.parse().map_err(|_| AppError::NotFound("destination"))
 }
 
-/// Lists the destinations of the project for one environment.
+/// Lists the destinations of the project for one environment, or those of the tenant.
 pub(super) async fn list(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: ProjectParameters,
 ) -> Result<Reply<DestinationsBody>, ApiError> {
     let selection = parameters.read()?;
-    let found = caller.read(move |service, master| service.destinations(&master, selection));
+    let found = caller.read(move |service, owner| service.destinations(&owner, selection));
     Ok(Reply::ok(DestinationsBody {
         destinations: found.await?.into_iter().map(DestinationBody::from).collect(),
     }))
@@ -322,31 +355,31 @@ pub(super) async fn list(
 
 /// One destination.
 pub(super) async fn get(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<OneDestinationBody>, ApiError> {
     let selection = parameters.read()?;
     let id = id_in(&id)?;
-    let found = caller.read(move |service, master| service.destination(&master, selection, id));
+    let found = caller.read(move |service, owner| service.destination(&owner, selection, id));
     Ok(Reply::ok(found.await?.into()))
 }
 
 /// Creates a destination.
 pub(super) async fn create(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: ProjectParameters,
     body: JsonBody<NewDestinationInput>,
 ) -> Result<Reply<OneDestinationBody, Created>, ApiError> {
     let selection = parameters.read()?;
     let new = body.read(caller.room()).await?;
-    let made = caller.run(move |service, master| service.create_destination(&master, selection, new));
+    let made = caller.run(move |service, owner| service.create_destination(&owner, selection, new));
     Ok(Reply::created(made.await?.into()))
 }
 
 /// Changes a destination.
 pub(super) async fn change(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: ProjectParameters,
     id: web::Path<String>,
     body: JsonBody<DestinationChangeInput>,
@@ -354,20 +387,19 @@ pub(super) async fn change(
     let selection = parameters.read()?;
     let change = body.read(caller.room()).await?;
     let id = id_in(&id)?;
-    let changed =
-        caller.run(move |service, master| service.change_destination(&master, selection, id, change));
+    let changed = caller.run(move |service, owner| service.change_destination(&owner, selection, id, change));
     Ok(Reply::ok(changed.await?.into()))
 }
 
 /// Deletes a destination.
 pub(super) async fn delete(
-    caller: Caller<Master>,
+    caller: Caller<DestinationOwners>,
     parameters: ProjectParameters,
     id: web::Path<String>,
 ) -> Result<Reply<Deleted>, ApiError> {
     let selection = parameters.read()?;
     let id = id_in(&id)?;
-    let deleted = caller.run(move |service, master| service.delete_destination(&master, selection, id));
+    let deleted = caller.run(move |service, owner| service.delete_destination(&owner, selection, id));
     deleted.await?;
     Ok(Reply::deleted())
 }

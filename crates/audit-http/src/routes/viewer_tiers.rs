@@ -41,8 +41,9 @@ pub(super) struct TierChangeInput {
     #[schemars(length(max = LIST_ITEMS_MAX))]
     hidden_fields: Option<Vec<HiddenFieldText>>,
     /// What tokens can read beside `GET /events`, which also reads single events by `id`: `event` is `GET /events/:id`, `summary`, `feed`
-    /// and `export` are those of events, `proofs` are proofs and receipts of events and `GET /log/completeness`; `null` for all. By default
-    /// all.
+    /// and `export` are those of events, `proofs` are proofs and receipts of events and `GET /log/completeness`; `null` for all of these. By default
+    /// all of these. `destinations` are the destinations of the tenant, which the tier must name, and which send every event with every field: such
+    /// a tier limits neither categories nor actions and hides nothing.
     routes: Option<Nullable<RouteList>>,
 }
 
@@ -76,7 +77,7 @@ struct TierBody {
     /// Paths of fields that are left out.
     #[schemars(with = "Vec<HiddenFieldText>")]
     hidden_fields: Vec<String>,
-    /// Routes that tokens may use beside `GET /events`; `null` for all.
+    /// What tokens may use beside `GET /events`; `null` for all but `destinations`.
     #[schemars(with = "Option<Vec<Word<ViewerRoute>>>")]
     routes: Option<Vec<&'static str>>,
     #[schemars(with = "Time")]

@@ -127,7 +127,8 @@ pub(super) mod about {
     pub(crate) fn create() -> About {
         About {
             description: "For a live project key; a test key gets 403. The token reads one tenant's live events \
-                          through `GET /api/v1/events` and can do nothing else. It cannot be revoked alone: deleting \
+                          through `GET /api/v1/events`, manages destinations of the tenant if its tier allows that, and can do \
+                          nothing else. It cannot be revoked alone: deleting \
                           its tier ends all tokens of that tier.",
             requests: &[
                 Sample(

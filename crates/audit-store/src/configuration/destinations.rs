@@ -15,11 +15,12 @@ use diesel::dsl::{count_star, max};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// Due runs that one look examines, at most, to give each organization a turn.
 const DUE_RUNS_MAX: i64 = 10_000;
 
-/// A stored destination. Kind, format and filter are text; the application parses them.
+/// A stored destination. Kind, format, classes and filter are text; the application parses them.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = destinations, treat_none_as_default_value = false)]
 #[expect(missing_docs, reason = "the fields are the columns")]
@@ -32,6 +33,8 @@ pub struct DestinationRow {
     pub format: String,
     /// Whether records in another format than `json` also have the event.
     pub include_raw: bool,
+    /// The classes of records in OCSF by action, as JSON.
+    pub ocsf_classes: String,
     /// Which events are delivered, as JSON.
     pub filter: String,
     /// Settings and credentials, encrypted if an encryption key is configured.
@@ -81,22 +84,34 @@ pub struct DestinationStatistics {
     pub lag_events_max: i64,
 }
 
-/// Destination, number and organization of a run.
-type RunKey = (String, i64, String);
+/// Destination and number of a run, its organization, and the tenant that has created the destination.
+type RunKey = (String, i64, String, Option<String>);
 
-/// Up to `limit` of these runs: the first one of each organization, then their second ones, and so on. So an organization with
-/// many runs delays no other.
-fn in_turns(runs: Vec<(RunKey, i64)>, limit: i64) -> Vec<RunKey> {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    let numbered = |((id, number, organization_id), _): (RunKey, i64)| {
-        let turn = seen.entry(organization_id.clone()).or_default();
+/// The first run of each group, then the second ones, and so on.
+fn by_turn<K: Eq + Hash>(runs: Vec<RunKey>, group_of: impl Fn(&RunKey) -> K) -> Vec<RunKey> {
+    let mut seen: HashMap<K, usize> = HashMap::new();
+    let numbered = runs.into_iter().map(|run| {
+        let turn = seen.entry(group_of(&run)).or_default();
         *turn += 1;
-        (*turn, (id, number, organization_id))
-    };
-    let mut turns: Vec<(usize, RunKey)> = runs.into_iter().map(numbered).collect();
+        (*turn, run)
+    });
+    let mut turns: Vec<(usize, RunKey)> = numbered.collect();
     turns.sort_by_key(|(turn, _)| *turn);
-    turns.truncate(usize::try_from(limit).unwrap_or_default());
     turns.into_iter().map(|(_, run)| run).collect()
+}
+
+/// Up to `limit` of these runs, in turns of the organizations. Within an organization, the destinations of its projects and those of all
+/// tenants take turns, and the tenants among each other. So neither an organization nor a tenant with many runs delays another.
+fn in_turns(runs: Vec<(RunKey, i64)>, limit: i64) -> Vec<RunKey> {
+    let runs = runs.into_iter().map(|(run, _)| run).collect();
+    let of_tenants = by_turn(runs, |(_, _, organization_id, tenant)| {
+        (organization_id.clone(), tenant.clone())
+    });
+    let mut turns = by_turn(of_tenants, |(_, _, organization_id, tenant)| {
+        (organization_id.clone(), tenant.is_some())
+    });
+    turns.truncate(usize::try_from(limit).unwrap_or_default());
+    turns
 }
 
 #[expect(
@@ -140,15 +155,15 @@ impl Reader<'_> {
 
     /// Runs that may be leased at `now` and have something to do: a batch that was planned, events that they have not read, a
     /// checkpoint record, or the deletion of a replay that has ended. First up to `limit` whose last attempt has not failed, then up to
-    /// `limit` others, so that many receivers that fail delay none that works. In both, the organizations take turns; of one
-    /// organization, the run that has been due for the longest time is the first. Not those of paused destinations and of
+    /// `limit` others, so that many receivers that fail delay none that works. In both, the organizations take turns, and their tenants;
+    /// of one organization or tenant, the run that has been due for the longest time is the first. Not those of paused destinations and of
     /// organizations on the free plan, and none that is parked.
     pub fn due_destination_runs(&mut self, now: Timestamp, limit: i64) -> Result<Vec<DueRun>> {
         let due = self.due_runs(now)?;
         let (failing, working): (Vec<_>, Vec<_>) = due.into_iter().partition(|(_, attempts)| *attempts > 0);
         let mut found = Vec::new();
         let turns = [working, failing].map(|runs| in_turns(runs, limit));
-        for (id, number, organization_id) in turns.into_iter().flatten() {
+        for (id, number, organization_id, _) in turns.into_iter().flatten() {
             let destination: Option<DestinationRow> = destinations::table
                 .find(&id)
                 .select(DestinationRow::as_select())
@@ -225,6 +240,7 @@ impl Reader<'_> {
                     destination_runs::destination_id,
                     destination_runs::number,
                     projects::organization_id,
+                    destinations::created_by_tenant,
                 ),
                 destination_runs::attempts,
             ));
@@ -302,6 +318,7 @@ impl Configurator<'_, ProjectId> {
                 destinations::name.eq(&after.name),
                 destinations::format.eq(&after.format),
                 destinations::include_raw.eq(after.include_raw),
+                destinations::ocsf_classes.eq(&after.ocsf_classes),
                 destinations::filter.eq(&after.filter),
                 destinations::paused.eq(after.paused),
             ))

@@ -1,7 +1,8 @@
-//! Name and logo of the portals of projects.
+//! The portals of projects: name, logo, and what tenants may create.
 
 use super::schema::portals;
 use crate::access::{Configurator, Reader};
+use crate::columns::{read_list, write_list};
 use crate::error::Result;
 use audit_domain::ProjectId;
 use diesel::prelude::*;
@@ -12,6 +13,8 @@ use diesel::prelude::*;
 pub struct PortalRow {
     pub name: Option<String>,
     pub logo: Option<PortalLogoRow>,
+    /// The kinds of destinations that tenants may create, as text; `None` for all.
+    pub destination_kinds: Option<Vec<String>>,
 }
 
 /// A logo, as stored.
@@ -23,9 +26,19 @@ pub struct PortalLogoRow {
     pub bytes: Vec<u8>,
 }
 
-type Columns = (portals::name, portals::logo_type, portals::logo);
-type Row = (Option<String>, Option<String>, Option<Vec<u8>>);
-const COLUMNS: Columns = (portals::name, portals::logo_type, portals::logo);
+type Columns = (
+    portals::name,
+    portals::logo_type,
+    portals::logo,
+    portals::destination_kinds,
+);
+type Row = (Option<String>, Option<String>, Option<Vec<u8>>, Option<String>);
+const COLUMNS: Columns = (
+    portals::name,
+    portals::logo_type,
+    portals::logo,
+    portals::destination_kinds,
+);
 
 impl Reader<'_> {
     /// What the portal of a project shows.
@@ -38,11 +51,18 @@ impl Reader<'_> {
             .select(COLUMNS)
             .get_result::<Row>(self.session())
             .optional()?;
-        let (name, logo_type, logo) = row.unwrap_or_default();
+        let (name, logo_type, logo, destination_kinds) = row.unwrap_or_default();
         let logo = logo_type
             .zip(logo)
             .map(|(media_type, bytes)| PortalLogoRow { media_type, bytes });
-        Ok(PortalRow { name, logo })
+        let destination_kinds = destination_kinds
+            .map(|text| read_list(&text, "kind of destination"))
+            .transpose()?;
+        Ok(PortalRow {
+            name,
+            logo,
+            destination_kinds,
+        })
     }
 }
 
@@ -63,6 +83,7 @@ impl Configurator<'_, ProjectId> {
                 portals::name.eq(portal.name.as_deref()),
                 portals::logo_type.eq(logo.map(|logo| logo.media_type.as_str())),
                 portals::logo.eq(logo.map(|logo| logo.bytes.as_slice())),
+                portals::destination_kinds.eq(portal.destination_kinds.as_deref().map(write_list)),
             ))
             .execute(session)?;
         Ok(())

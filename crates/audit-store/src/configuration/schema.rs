@@ -62,6 +62,7 @@ diesel::table! {
         name -> Nullable<Text>,
         logo_type -> Nullable<Text>,
         logo -> Nullable<Binary>,
+        destination_kinds -> Nullable<Text>,
     }
 }
 
@@ -128,6 +129,7 @@ diesel::table! {
         kind -> Text,
         format -> Text,
         include_raw -> Bool,
+        ocsf_classes -> Text,
         filter -> Text,
         config -> Binary,
         previous_config -> Nullable<Binary>,

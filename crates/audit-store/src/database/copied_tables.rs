@@ -42,7 +42,7 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 30] = [
         "viewer_tiers",
         "project_id name categories actions hidden_fields routes created_at",
     ),
-    table("portals", "project_id name logo_type logo"),
+    table("portals", "project_id name logo_type logo destination_kinds"),
     table(
         "redaction_rules",
         "project_id id kind name pattern fields behavior enabled created_at",
@@ -90,8 +90,8 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 30] = [
     ),
     table(
         "destinations",
-        "id project_id environment name kind format include_raw filter config previous_config paused created_at \
-         created_by_tenant",
+        "id project_id environment name kind format include_raw ocsf_classes filter config previous_config paused \
+         created_at created_by_tenant",
     ),
     table(
         "destination_runs",

@@ -35,6 +35,7 @@ pub(crate) fn destination_row(project_id: ProjectId, id: &str) -> DestinationRow
         kind: "https".to_owned(),
         format: "json".to_owned(),
         include_raw: false,
+        ocsf_classes: "[]".to_owned(),
         filter: "{}".to_owned(),
         config: b"present".to_vec(),
         previous_config: None,

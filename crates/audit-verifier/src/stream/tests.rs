@@ -1,5 +1,5 @@
 use super::*;
-use audit_destinations::{Payload, RecordFormat, StreamPart, encode};
+use audit_destinations::{OcsfOptions, Payload, RecordFormat, StreamPart, encode};
 use audit_domain::{
     ContentSalt, Environment, Event, EventId, LogName, ProjectId, Stamp, StoredEvent, Timestamp,
 };
@@ -55,7 +55,11 @@ impl Sender {
             position,
         };
         let record = audit_destinations::Record { stream, payload };
-        encode(&record, self.format, self.include_raw, NOW).text
+        let options = OcsfOptions {
+            include_raw: self.include_raw,
+            ..OcsfOptions::default()
+        };
+        encode(&record, self.format, &options, NOW).text
     }
 
     fn stored_event(&self) -> StoredEvent {

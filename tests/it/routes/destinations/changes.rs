@@ -98,6 +98,8 @@ fn a_destination_can_be_changed_in_every_field(database: DatabaseKind) {
         json!({"name": "another"}),
         json!({"format": "ocsf"}),
         json!({"include_raw": true}),
+        json!({"ocsf_classes": [{"action": "invoice.*", "class_uid": 3004, "activity_id": 99}]}),
+        json!({"ocsf_classes": []}),
         json!({"filter": filter}),
     ] {
         let changed = change(&organization, &destination, properties.clone());

@@ -20,6 +20,7 @@ fn every_fault_of_a_destination_is_named(database: DatabaseKind) {
     let faults = json!({
         "name": "", "kind": "kafka", "format": "xml", "include_raw": "yes", "paused": 1, "environment": "staging",
         "settings": [], "credentials": "token", "token": "x",
+        "ocsf_classes": [{"action": "a.*", "class_uid": 6001, "activity_id": 1}, {"action": "a.*", "class_uid": 3005, "activity_id": 3}],
         "filter": {"actions": ["User"], "categories": [], "tenant_ids": [5], "tenant": "acme"},
     });
     let expected = [
@@ -29,6 +30,8 @@ fn every_fault_of_a_destination_is_named(database: DatabaseKind) {
         "include_raw",
         "paused",
         "environment",
+        "ocsf_classes[0].class_uid",
+        "ocsf_classes[1].activity_id",
         "settings",
         "credentials",
         "token",

@@ -3,6 +3,7 @@
 mod changes;
 mod limits;
 mod sends;
+mod tenants;
 
 use audit_tests::{Client, Organization, Response};
 use serde_json::{Value, json};

@@ -37,6 +37,7 @@ on_both_databases! {
     a_test_sends_a_made_up_record_and_shows_what_became_of_it,
     an_organization_tests_twice_at_once,
     a_preview_shows_the_records_in_each_format,
+    a_preview_shows_the_classes_that_are_assigned_to_actions,
     a_replay_is_counted_before_it_starts,
     one_replay_runs_at_a_time,
     a_refused_event_is_set_aside_and_sent_again_with_its_position,
@@ -184,6 +185,27 @@ fn a_preview_shows_the_records_in_each_format(database: DatabaseKind) {
         0,
         "nothing was sent"
     );
+}
+
+fn a_preview_shows_the_classes_that_are_assigned_to_actions(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let action = |action: &str| event_with(json!({"action": action, "tenant_id": "acme"}));
+    let assigned = json!({
+        "filter": {"tenant_ids": ["acme"]}, "format": "ocsf",
+        "ocsf_classes": [
+            {"action": "invoice.*", "class_uid": 6003, "activity_id": 3},
+            {"action": "role.*", "class_uid": 3006, "activity_id": 1},
+        ],
+    });
+    let destination = create(&organization, merge(https("https://siem.example.com"), assigned));
+    let events = ["invoice.paid", "role.inherited", "document.viewed"].map(action);
+    organization.project().store_all(events.to_vec());
+    let path = format!("{}/preview", path_of(&destination));
+    let preview = organization.master().get(&path).send().expect_status(200);
+    let records = preview.list("records");
+    let types: Vec<&Value> = records.iter().map(|record| &record["type_uid"]).collect();
+    // No target of the second one is a group.
+    assert_eq!(types, [&json!(600_303), &json!(600_399), &json!(600_302)]);
 }
 
 fn a_replay_is_counted_before_it_starts(database: DatabaseKind) {

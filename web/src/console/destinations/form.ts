@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { CATEGORIES, type Json } from "../../shared/types.js";
 import { listOf } from "../section.js";
-import { type Field, KINDS, linesOf, valuesOf } from "./kinds.js";
+import { inputOf, KINDS, valuesOf } from "../../shared/destination-kinds.js";
 
 /** The destination in the form: without an id it is a new one. */
 export interface Draft {
@@ -38,25 +38,6 @@ export function bodyOf(draft: Draft, form: Record<string, string>): Record<strin
     body["credentials"] = valuesOf("credentials", kind.credentials, form);
   }
   return body;
-}
-
-function inputOf(prefix: string, field: Field, value: Json | undefined): TemplateResult {
-  const name = `${prefix}.${field.name}`;
-  const { label, type, options = [], placeholder = "" } = field;
-  const text = value === null || value === undefined ? "" : String(value);
-  switch (type) {
-    case "check":
-      return html`<label class="check"><input type="checkbox" name=${name} .checked=${value !== false} />${label}</label>`;
-    case "choice":
-      return html`<label>${label}<select name=${name}>${options.map((option) => html`<option .selected=${option === text}>${option}</option>`)}</select></label>`;
-    case "headers":
-      return html`<label class="wide">${label}<textarea name=${name} rows="2" autocomplete="off" spellcheck="false" placeholder=${placeholder} .value=${linesOf(value)}></textarea></label>`;
-    case "pem":
-      return html`<label class="wide">${label}<textarea name=${name} rows="2" autocomplete="off" spellcheck="false" placeholder="-----BEGIN …" .value=${text}></textarea></label>`;
-    default:
-      return html`<label class=${type === "url" ? "wide" : ""}>${label}<input name=${name} type=${type === "secret" ? "password" : type} autocomplete="off"
-        spellcheck="false" ?required=${field.required ?? false} placeholder=${placeholder} .value=${text} /></label>`;
-  }
 }
 
 /** The form. `onDraft` gets what the reader chooses before anything is sent. */

@@ -4,7 +4,7 @@ import { formatJson } from "../../shared/exact-json.js";
 import type { Json } from "../../shared/types.js";
 import { visible } from "../../shared/visible.js";
 import { time } from "../section.js";
-import type { Attempt, Destination, Resent, State } from "./types.js";
+import type { Attempt, Destination, Resent, State } from "../../shared/destinations.js";
 
 export const NUMBERS = new Intl.NumberFormat();
 const BADGES: Record<State, string> = { active: "on", delayed: "pending", credentials: "critical", parked: "critical", paused: "" };
@@ -38,12 +38,14 @@ export function resentList({ events }: Resent): TemplateResult {
 
 /** The configuration of a destination, and how far it is. */
 export function facts(destination: Destination): TemplateResult {
-  const { filter, settings, credentials, previous_credentials_in_use: isReplacing } = destination;
+  const { filter, settings, credentials, created_by_tenant: tenant, ocsf_classes: classes, previous_credentials_in_use: isReplacing } = destination;
   const rows: [string, TemplateResult | string][] = [
     ["Id", html`<code>${destination.id}</code>`],
     ["Created", html`${time(destination.created_at)}`],
     ["Delivered", `${NUMBERS.format(destination.position)} records; next is event ${NUMBERS.format(destination.cursor_seq)} of the log`],
+    ...(tenant === null ? [] : [["Created by the tenant", visible(tenant)] satisfies [string, string]]),
     ["Filter", Object.keys(filter).length > 0 ? html`<pre tabindex="0">${formatJson(filter as Json)}</pre>` : "all events"],
+    ...(classes.length > 0 ? [["Classes in OCSF", html`<pre tabindex="0">${formatJson(classes)}</pre>`] satisfies [string, TemplateResult]] : []),
     ["Settings", html`<pre tabindex="0">${formatJson(settings)}</pre>`],
     ["Credentials", `${credentials.join(", ") || "none"}${isReplacing ? "; the receiver has taken nothing with the new ones yet, and the ones before are tried as well" : ""}`],
   ];

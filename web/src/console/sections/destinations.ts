@@ -2,9 +2,9 @@ import { css, html, nothing, type TemplateResult } from "lit";
 import type { Api } from "../../shared/api.js";
 import { keyed } from "lit/directives/keyed.js";
 import { bodyOf, type Draft, destinationForm, newDraft } from "../destinations/form.js";
-import { KINDS } from "../destinations/kinds.js";
+import { KINDS } from "../../shared/destination-kinds.js";
 import { attemptOf, badgeOf, facts, lagOf, NUMBERS, recordOf, resentList } from "../destinations/views.js";
-import type { Attempt, Destination, ReplayRange, Resent, SetAside, SetAsidePage } from "../destinations/types.js";
+import type { Attempt, Destination, ReplayRange, Resent, SetAside, SetAsidePage } from "../../shared/destinations.js";
 import type { Json } from "../../shared/types.js";
 import { visible } from "../../shared/visible.js";
 import { fieldsOf, Section, time } from "../section.js";
@@ -175,7 +175,7 @@ export class Destinations extends Section {
     const { opened, draft } = this;
     const rows = this.destinations.map((destination) => html`<tr>
       <td>${badgeOf(destination.state)}</td>
-      <th scope="row">${visible(destination.name)} <span class="muted">${KINDS[destination.kind]?.label ?? destination.kind}, ${destination.format}</span></th>
+      <th scope="row">${visible(destination.name)} <span class="muted">${KINDS[destination.kind]?.label ?? destination.kind}, ${destination.format}</span>${destination.created_by_tenant === null ? nothing : html` <span class="muted">of the tenant ${visible(destination.created_by_tenant)}</span>`}</th>
       <td>${lagOf(destination)}</td>
       <td>${time(destination.last_success_at)}</td>
       <td>${time(destination.next_attempt_at)}</td>
@@ -203,7 +203,7 @@ export class Destinations extends Section {
         ${paused ? nothing : html`<button @click=${() => this.setPaused(destination, true)}>Pause</button>`}
         ${paused || state !== "active" ? html`<button @click=${() => this.setPaused(destination, false)}>${paused || state === "parked" ? "Resume" : "Send now"}</button>` : nothing}
         <button @click=${() => this.preview(destination)}>Preview</button>
-        <button @click=${() => this.startEdit(destination)}>Edit</button>
+        ${destination.created_by_tenant === null ? html`<button @click=${() => this.startEdit(destination)}>Edit</button>` : nothing}
         <button class="danger" @click=${() => this.confirmRemoval(destination)}>Delete</button>
       </div>
       ${tested ? html`<h4>Test: ${tested.verdict}</h4>${attemptOf(tested)}` : nothing}

@@ -1,6 +1,7 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import type { Api } from "../../shared/api.js";
-import { isLogo, type PortalLook, readPortalLook } from "../../shared/portal-look.js";
+import { KINDS } from "../../shared/destination-kinds.js";
+import { EMPTY_LOOK, isLogo, type PortalLook, readPortalLook } from "../../shared/portal-look.js";
 import { fieldsOf, Section } from "../section.js";
 
 const LOGO_BYTES_MAX = 65_536;
@@ -17,14 +18,20 @@ export class PortalSection extends Section {
 
   constructor() {
     super();
-    this.look = { name: null, logo: null };
+    this.look = EMPTY_LOOK;
   }
 
   protected override async load(api: Api): Promise<void> {
     this.look = await readPortalLook(api);
   }
 
-  private store(change: Partial<PortalLook>, notice: string): Promise<boolean> {
+  private storeKinds(event: SubmitEvent): void {
+    event.preventDefault();
+    const chosen = new FormData(event.target as HTMLFormElement).getAll("kinds").map(String);
+    void this.store({ destination_kinds: chosen.length === Object.keys(KINDS).length ? null : chosen }, "The kinds were stored.");
+  }
+
+  private store(change: { [name in keyof PortalLook]?: PortalLook[name] | null }, notice: string): Promise<boolean> {
     return this.change(() => this.session.api.send("PATCH", "/portal", change), notice);
   }
 
@@ -64,6 +71,12 @@ export class PortalSection extends Section {
             <form class="inline" @submit=${(event: SubmitEvent) => event.preventDefault()}>
               <label class="wide">Logo: PNG, JPEG or WebP, at most 64 KiB<input type="file" accept="image/png,image/jpeg,image/webp" @change=${this.onLogo} /></label>
               ${look.logo ? html`<button @click=${() => this.store({ logo: null }, "The logo was removed.")}>Remove logo</button>` : nothing}
+            </form>
+            <form class="inline" @submit=${this.storeKinds}>
+              <fieldset><legend>Destinations that tenants may create, if their tier has destinations</legend>
+                ${Object.entries(KINDS).map(([name, { label }]) => html`<label class="check"><input type="checkbox" name="kinds" value=${name} .checked=${look.destination_kinds.includes(name)} />${label}</label>`)}
+              </fieldset>
+              <button class="primary">Store kinds</button>
             </form>
             <p class="muted">Links to the portal are made with a live project key.</p>`
         : html`<h3>Link to the portal</h3>

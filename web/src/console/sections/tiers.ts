@@ -11,7 +11,9 @@ interface Tier {
   routes: string[] | null;
 }
 
-const ROUTES = ["event", "summary", "feed", "export", "proofs"];
+const READS = ["event", "summary", "feed", "export", "proofs"];
+/** The tier must name it. */
+const DESTINATIONS = "destinations";
 /** The token of "see as" lives this long. */
 const LOOK_SECONDS = 600;
 
@@ -47,7 +49,7 @@ export class Tiers extends Section {
     const actions = listOf(fields["actions"]);
     const body = {
       categories: chosen("categories", CATEGORIES), actions: actions.length > 0 ? actions : null, hidden_fields: listOf(fields["hidden_fields"]),
-      ...(data.getAll("routes").length === ROUTES.length ? {} : { routes: data.getAll("routes") }),
+      routes: READS.every((name) => data.getAll("routes").includes(name)) && !data.getAll("routes").includes(DESTINATIONS) ? null : data.getAll("routes"),
     };
     const { api } = this.session;
     const { draft } = this;
@@ -103,14 +105,14 @@ export class Tiers extends Section {
   private form(): TemplateResult {
     const { draft } = this;
     const boxes = (name: "categories" | "routes", title: string, all: readonly string[]): TemplateResult => html`<fieldset><legend>${title}</legend>
-      ${all.map((value) => html`<label class="check"><input type="checkbox" name=${name} value=${value} .checked=${draft?.[name]?.includes(value) ?? true} />${value}</label>`)}
+      ${all.map((value) => html`<label class="check"><input type="checkbox" name=${name} value=${value} .checked=${draft?.[name]?.includes(value) ?? value !== DESTINATIONS} />${value}</label>`)}
     </fieldset>`;
     return html`<h3>${draft ? `Edit ${draft.name}` : "New tier"}</h3>
       <form class="inline" @submit=${this.onSubmit}>
         ${draft ? nothing : html`<label>Name<input name="name" required maxlength="64" pattern="[a-z0-9_\\-]+" /></label>`}
         <label class="wide">Hidden fields<input name="hidden_fields" .value=${draft?.hidden_fields.join(", ") ?? ""} placeholder="context, metadata, actor.email" /></label>
         <label class="wide">Actions (empty: all)<input name="actions" .value=${draft?.actions?.join(", ") ?? ""} placeholder="auth.*, document.*" /></label>
-        ${boxes("categories", "Categories", CATEGORIES)} ${boxes("routes", "Reads", ROUTES)}
+        ${boxes("categories", "Categories", CATEGORIES)} ${boxes("routes", "Reads; destinations: creates those of its tenant, and needs a tier that hides nothing", [...READS, DESTINATIONS])}
         <button class="primary">${draft ? "Store changes" : "Create tier"}</button>
         ${draft ? html`<button type="button" class="plain" @click=${() => this.go({ tier: undefined })}>Cancel</button>` : nothing}
       </form>`;

@@ -8,6 +8,7 @@ from ..types import (
     Behavior,
     Category,
     CreatedKey,
+    DestinationKind,
     Environment,
     KeyInfo,
     PortalLook,
@@ -236,18 +237,27 @@ class AsyncRedactionRules:
 
 
 class AsyncPortal:
-    """``client.portal``. Name and logo that the portal of the project shows. Writing needs a master key."""
+    """``client.portal``. Name and logo that the portal of the project shows, and what tenants may create. Writing needs a master key."""
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
     async def get(self) -> PortalLook:
-        """Name and logo; ``None`` for none."""
+        """Name and logo, ``None`` for none, and the kinds of destinations."""
         return cast(PortalLook, (await self._transport.send(call("GET", "/portal"), json_of))["portal"])
 
-    async def update(self, *, name: Union[str, Null, None] = None, logo: Union[str, Null, None] = None) -> PortalLook:
-        """Changes what is given; ``NULL`` removes it. The logo is a data URL of a PNG, JPEG or WebP file."""
-        request = call("PATCH", "/portal", body={"name": name, "logo": logo})
+    async def update(
+        self,
+        *,
+        name: Union[str, Null, None] = None,
+        logo: Union[str, Null, None] = None,
+        destination_kinds: Union[Sequence[DestinationKind], Null, None] = None,
+    ) -> PortalLook:
+        """Changes what is given; ``NULL`` removes it. The logo is a data URL of a PNG, JPEG or WebP file.
+
+        ``destination_kinds`` are the kinds of destinations that tenants may create, ``NULL`` for all.
+        """
+        request = call("PATCH", "/portal", body={"name": name, "logo": logo, "destination_kinds": destination_kinds})
         return cast(PortalLook, (await self._transport.send(request, json_of))["portal"])
 
 

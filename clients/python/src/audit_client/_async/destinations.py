@@ -11,6 +11,7 @@ from ..types import (
     DestinationKind,
     DestinationPreview,
     Environment,
+    OcsfClass,
     RecordFormat,
     ReplayResult,
     ResendResult,
@@ -21,7 +22,10 @@ from ..types import (
 
 
 class AsyncDestinations:
-    """``client.destinations``: receivers of all events, such as a SIEM or a bucket. Master key."""
+    """``client.destinations``: receivers of all events, such as a SIEM or a bucket.
+
+    Master key, or a viewer token whose tier allows destinations, for those of its tenant.
+    """
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
@@ -45,6 +49,7 @@ class AsyncDestinations:
         credentials: Optional[Mapping[str, Any]] = None,
         format: Optional[RecordFormat] = None,
         include_raw: Optional[bool] = None,
+        ocsf_classes: Optional[Sequence[OcsfClass]] = None,
         filter: Optional[DestinationFilter] = None,
         paused: Optional[bool] = None,
         environment: Optional[Environment] = None,
@@ -61,6 +66,7 @@ class AsyncDestinations:
             "credentials": credentials,
             "format": format,
             "include_raw": include_raw,
+            "ocsf_classes": ocsf_classes,
             "filter": filter,
             "paused": paused,
             "environment": environment,
@@ -75,12 +81,13 @@ class AsyncDestinations:
         name: Optional[str] = None,
         format: Optional[RecordFormat] = None,
         include_raw: Optional[bool] = None,
+        ocsf_classes: Optional[Sequence[OcsfClass]] = None,
         filter: Optional[DestinationFilter] = None,
         settings: Optional[Mapping[str, Any]] = None,
         credentials: Optional[Mapping[str, Any]] = None,
         paused: Optional[bool] = None,
     ) -> Destination:
-        """Changes the given fields. ``filter``, ``settings`` and ``credentials`` replace all that were set.
+        """Changes the given fields. ``ocsf_classes``, ``filter``, ``settings`` and ``credentials`` replace all that were set.
 
         An empty ``filter`` lets every event pass. ``settings`` need ``credentials`` too. ``paused=False`` also resumes a parked
         destination. New credentials of the kind ``https`` without a ``signing_secret`` get a new one, which only this response
@@ -90,6 +97,7 @@ class AsyncDestinations:
             "name": name,
             "format": format,
             "include_raw": include_raw,
+            "ocsf_classes": ocsf_classes,
             "filter": filter,
             "settings": settings,
             "credentials": credentials,

@@ -12,6 +12,7 @@ from ..types import (
     DestinationKind,
     DestinationPreview,
     Environment,
+    OcsfClass,
     RecordFormat,
     ReplayResult,
     ResendResult,
@@ -22,7 +23,10 @@ from ..types import (
 
 
 class Destinations:
-    """``client.destinations``: receivers of all events, such as a SIEM or a bucket. Master key."""
+    """``client.destinations``: receivers of all events, such as a SIEM or a bucket.
+
+    Master key, or a viewer token whose tier allows destinations, for those of its tenant.
+    """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -46,6 +50,7 @@ class Destinations:
         credentials: Optional[Mapping[str, Any]] = None,
         format: Optional[RecordFormat] = None,
         include_raw: Optional[bool] = None,
+        ocsf_classes: Optional[Sequence[OcsfClass]] = None,
         filter: Optional[DestinationFilter] = None,
         paused: Optional[bool] = None,
         environment: Optional[Environment] = None,
@@ -62,6 +67,7 @@ class Destinations:
             "credentials": credentials,
             "format": format,
             "include_raw": include_raw,
+            "ocsf_classes": ocsf_classes,
             "filter": filter,
             "paused": paused,
             "environment": environment,
@@ -76,12 +82,13 @@ class Destinations:
         name: Optional[str] = None,
         format: Optional[RecordFormat] = None,
         include_raw: Optional[bool] = None,
+        ocsf_classes: Optional[Sequence[OcsfClass]] = None,
         filter: Optional[DestinationFilter] = None,
         settings: Optional[Mapping[str, Any]] = None,
         credentials: Optional[Mapping[str, Any]] = None,
         paused: Optional[bool] = None,
     ) -> Destination:
-        """Changes the given fields. ``filter``, ``settings`` and ``credentials`` replace all that were set.
+        """Changes the given fields. ``ocsf_classes``, ``filter``, ``settings`` and ``credentials`` replace all that were set.
 
         An empty ``filter`` lets every event pass. ``settings`` need ``credentials`` too. ``paused=False`` also resumes a parked
         destination. New credentials of the kind ``https`` without a ``signing_secret`` get a new one, which only this response
@@ -91,6 +98,7 @@ class Destinations:
             "name": name,
             "format": format,
             "include_raw": include_raw,
+            "ocsf_classes": ocsf_classes,
             "filter": filter,
             "settings": settings,
             "credentials": credentials,

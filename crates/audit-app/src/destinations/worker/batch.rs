@@ -2,11 +2,12 @@
 
 use super::plan::{self, Batched};
 use super::planned::{Plan, PlannedCheckpoint, refused_end_seq};
-use crate::destinations::{DestinationFilter, damaged, logged_at};
+use crate::destinations::{DestinationFilter, damaged, logged_at, ocsf_options};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_destinations::{
-    Batch, BatchId, Encoded, Kind, Limits, Payload, Record, RecordFormat, StreamPart, encode, too_large,
+    Batch, BatchId, Encoded, Kind, Limits, OcsfOptions, Payload, Record, RecordFormat, StreamPart, encode,
+    too_large,
 };
 use audit_domain::Timestamp;
 use audit_ledger::{StreamChain, StreamNote};
@@ -69,17 +70,17 @@ pub(super) enum Next {
 
 /// How its records are written.
 #[derive(Clone, Copy)]
-struct Format {
+struct Format<'a> {
     format: RecordFormat,
-    include_raw: bool,
+    ocsf: &'a OcsfOptions,
     at: Timestamp,
 }
 
-impl Format {
-    fn of(plan: &Plan) -> Self {
+impl<'a> Format<'a> {
+    fn of(plan: &'a Plan) -> Self {
         Self {
             format: plan.format,
-            include_raw: plan.include_raw,
+            ocsf: &plan.ocsf,
             at: plan.at,
         }
     }
@@ -189,7 +190,7 @@ impl Stream {
     pub(super) fn read_next(&self, reader: &mut Reader<'_>, records: usize) -> Result<Found> {
         let size = reader.ledger_size(self.ledger_id())?;
         let end = self.run.end_seq.map_or(size, |end| size.min(end.cast_unsigned()));
-        let filter = DestinationFilter::from_stored(&self.destination.filter).map_err(|_| damaged())?;
+        let filter = DestinationFilter::of(&self.destination).map_err(|_| damaged())?;
         let bytes_max = self.kind.limits().bytes_max.min(BATCH_BYTES_MAX);
         let range = self.cursor().min(end)..end;
         let limits = (records, BATCH_ROWS_MAX, bytes_max);
@@ -219,10 +220,12 @@ impl Stream {
         Ok(Plan {
             end_seq,
             records: u64::try_from(records).unwrap_or(u64::MAX),
-            filter: serde_json::from_str(&self.destination.filter).map_err(AppError::internal)?,
+            filter: DestinationFilter::of(&self.destination)
+                .map_err(|_| damaged())?
+                .to_json(),
             settings: self.settings.clone(),
             format: self.destination.format.parse().map_err(|_| damaged())?,
-            include_raw: self.destination.include_raw,
+            ocsf: ocsf_options(&self.destination)?,
             at: now,
             checkpoint: None,
             refused_end_seq: refused_end_seq(&self.run),
@@ -344,7 +347,7 @@ impl Stream {
     fn checkpoint(&self, service: &AuditLog) -> Result<PlannedCheckpoint> {
         let name = self.log_name();
         let log_checkpoint = service.checkpoint_covering(self.ledger_id(), &name, self.cursor())?;
-        let filter = DestinationFilter::from_stored(&self.destination.filter).map_err(|_| damaged())?;
+        let filter = DestinationFilter::of(&self.destination).map_err(|_| damaged())?;
         let origin = service.log_origin(&name)?;
         let set_aside = self.set_aside.iter().map(|row| {
             let hash: [u8; 32] = row.content_hash.as_slice().try_into().map_err(|_| damaged())?;
@@ -366,7 +369,7 @@ impl Stream {
     }
 
     /// The records of events, the first one behind the position of the run.
-    fn encoded(&self, events: &[LoggedEvent], format: Format) -> Result<Vec<Encoded>> {
+    fn encoded(&self, events: &[LoggedEvent], format: Format<'_>) -> Result<Vec<Encoded>> {
         let positions = self.position() + 1..;
         let encoded = positions.zip(events).map(|(position, logged)| {
             let json = logged.event.to_json()?;
@@ -379,19 +382,14 @@ impl Stream {
         encoded.collect()
     }
 
-    fn record(&self, payload: Payload<'_>, position: u64, format: Format) -> Encoded {
+    fn record(&self, payload: Payload<'_>, position: u64, format: Format<'_>) -> Encoded {
         let stream = StreamPart {
             destination: &self.destination.id,
             log: &self.log_name(),
             run: self.run.number.cast_unsigned(),
             position,
         };
-        encode(
-            &Record { stream, payload },
-            format.format,
-            format.include_raw,
-            format.at,
-        )
+        encode(&Record { stream, payload }, format.format, format.ocsf, format.at)
     }
 
     fn chain_after(&self, events: &[LoggedEvent]) -> Result<StreamChain> {

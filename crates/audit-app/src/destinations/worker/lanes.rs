@@ -8,10 +8,21 @@ pub(super) struct Lane {
     pub(super) destination_id: String,
     pub(super) number: i64,
     pub(super) organization_id: String,
+    /// Whether a tenant has created the destination.
+    pub(super) is_of_tenant: bool,
     /// Whether its last attempt has failed.
     pub(super) is_failing: bool,
     /// Whether the attempt in this lane was slow, once it has ended.
     pub(super) is_slow: bool,
+}
+
+/// A run that has a lane.
+#[derive(Debug)]
+struct Running {
+    organization_id: String,
+    is_of_tenant: bool,
+    /// Whether it has failed or was slow.
+    is_hindered: bool,
 }
 
 /// The runs that this process delivers.
@@ -20,9 +31,8 @@ pub(super) struct Lane {
 /// so that many such receivers delay others only until each was tried once.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    /// Whether they have failed or were slow.
-    runs: HashMap<(String, i64), bool>,
-    of_organization: HashMap<String, usize>,
+    /// At most [`Self::RUNS_MAX`].
+    runs: HashMap<(String, i64), Running>,
     /// Those whose last attempt here was slow.
     slow: HashSet<(String, i64)>,
 }
@@ -32,6 +42,8 @@ impl Lanes {
     pub(super) const RUNS_MAX: usize = 8;
     /// The most runs of one organization at once.
     pub(super) const OF_ORGANIZATION_MAX: usize = 2;
+    /// The most of these at once that are of its tenants, so that their receivers leave a lane to those of the organization.
+    pub(super) const OF_TENANTS_MAX: usize = 1;
     /// The most runs at once whose last attempt has failed or was slow.
     pub(super) const HINDERED_MAX: usize = 4;
     /// The most slow runs that are remembered. With one more, all are tried as fast ones again.
@@ -49,20 +61,25 @@ impl Lanes {
     pub(super) fn take(&mut self, lane: Lane) -> Option<Lane> {
         let key = (lane.destination_id.clone(), lane.number);
         let is_hindered = lane.is_failing || self.slow.contains(&key);
-        let hindered = self.runs.values().filter(|is_hindered| **is_hindered).count();
-        let of_organization = self.of_organization.get(&lane.organization_id).copied();
+        let count = |is_counted: &dyn Fn(&Running) -> bool| {
+            self.runs.values().filter(|running| is_counted(running)).count()
+        };
+        let is_own = |running: &Running| running.organization_id == lane.organization_id;
         let is_free = !self.is_full()
             && !self.runs.contains_key(&key)
-            && of_organization.unwrap_or_default() < Self::OF_ORGANIZATION_MAX
-            && (!is_hindered || hindered < Self::HINDERED_MAX);
+            && count(&is_own) < Self::OF_ORGANIZATION_MAX
+            && (!lane.is_of_tenant
+                || count(&|running| is_own(running) && running.is_of_tenant) < Self::OF_TENANTS_MAX)
+            && (!is_hindered || count(&|running| running.is_hindered) < Self::HINDERED_MAX);
         if !is_free {
             return None;
         }
-        self.runs.insert(key, is_hindered);
-        *self
-            .of_organization
-            .entry(lane.organization_id.clone())
-            .or_default() += 1;
+        let running = Running {
+            organization_id: lane.organization_id.clone(),
+            is_of_tenant: lane.is_of_tenant,
+            is_hindered,
+        };
+        self.runs.insert(key, running);
         Some(lane)
     }
 
@@ -78,10 +95,6 @@ impl Lanes {
                 self.slow.remove(&key);
             }
         }
-        if let Some(count) = self.of_organization.get_mut(&lane.organization_id) {
-            *count -= 1;
-        }
-        self.of_organization.retain(|_, count| *count > 0);
     }
 }
 
@@ -94,6 +107,7 @@ mod tests {
             destination_id: format!("dst_{organization}_{destination}"),
             number: 0,
             organization_id: organization.to_string(),
+            is_of_tenant: false,
             is_failing,
             is_slow: false,
         }
@@ -132,7 +146,7 @@ mod tests {
             .into_iter()
             .chain(working)
             .for_each(|lane| lanes.finish(lane));
-        assert!(lanes.is_empty() && lanes.of_organization.is_empty() && lanes.slow.is_empty());
+        assert!(lanes.is_empty() && lanes.slow.is_empty());
     }
 
     #[test]
@@ -154,6 +168,26 @@ mod tests {
         slow.into_iter().for_each(|lane| lanes.finish(lane));
         let fast = (0..5).filter_map(|number| lanes.take(lane(number, 0, false)));
         assert_eq!(fast.count(), 5, "those four were fast now");
+    }
+
+    #[test]
+    fn tenants_leave_a_lane_to_their_organization() {
+        let of_tenant = |organization, destination| Lane {
+            is_of_tenant: true,
+            ..lane(organization, destination, false)
+        };
+        let mut lanes = Lanes::default();
+        let first = lanes.take(of_tenant(1, 1)).unwrap();
+        assert_eq!(lanes.take(of_tenant(1, 2)), None);
+        assert!(lanes.take(of_tenant(2, 1)).is_some(), "of another organization");
+        let own = lanes.take(lane(1, 3, false)).unwrap();
+        assert_eq!(lanes.take(lane(1, 4, false)), None);
+        lanes.finish(first);
+        let second = lanes.take(lane(1, 4, false)).unwrap();
+        assert_eq!(lanes.take(of_tenant(1, 2)), None, "both lanes are taken");
+        lanes.finish(own);
+        assert!(lanes.take(of_tenant(1, 2)).is_some());
+        lanes.finish(second);
     }
 
     #[test]

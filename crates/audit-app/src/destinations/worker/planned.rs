@@ -1,6 +1,7 @@
 //! What a run stores between two commits: the batch in flight, or how far a batch reached that was refused.
 
-use audit_destinations::RecordFormat;
+use crate::destinations::classes_of;
+use audit_destinations::{OcsfOptions, RecordFormat};
 use audit_domain::Timestamp;
 use audit_store::DestinationRunRow;
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ pub(super) struct Plan {
     /// Fingerprint of its settings at that time: another receiver gets another batch. `None` if they could not be read.
     pub(super) settings: Option<String>,
     pub(super) format: RecordFormat,
-    pub(super) include_raw: bool,
+    pub(super) ocsf: OcsfOptions,
     pub(super) at: Timestamp,
     /// The only record, if it is a checkpoint.
     pub(super) checkpoint: Option<PlannedCheckpoint>,
@@ -41,7 +42,7 @@ impl Plan {
     pub(super) fn to_text(&self) -> String {
         let mut plan = json!({
             "end_seq": self.end_seq, "records": self.records, "filter": self.filter, "format": self.format.as_str(),
-            "include_raw": self.include_raw, "at": self.at.as_micros(), "settings": self.settings,
+            "include_raw": self.ocsf.include_raw, "ocsf_classes": self.ocsf.classes.to_json(), "at": self.at.as_micros(), "settings": self.settings,
             "refused_end_seq": self.refused_end_seq,
         });
         if let Some(checkpoint) = &self.checkpoint {
@@ -62,7 +63,10 @@ impl Plan {
             end_seq: plan["end_seq"].as_u64()?,
             records: plan["records"].as_u64()?,
             format: plan["format"].as_str()?.parse().ok()?,
-            include_raw: plan["include_raw"].as_bool()?,
+            ocsf: OcsfOptions {
+                include_raw: plan["include_raw"].as_bool()?,
+                classes: classes_of(plan["ocsf_classes"].clone())?,
+            },
             at: Timestamp::from_micros(plan["at"].as_i64()?),
             settings: text("settings"),
             refused_end_seq: plan["refused_end_seq"].as_u64(),

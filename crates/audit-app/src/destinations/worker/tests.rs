@@ -58,6 +58,8 @@ struct Receiver {
     reactions: Mutex<VecDeque<Reaction>>,
     /// The batches, each with the configuration by which it was sent.
     got: Mutex<Vec<(String, Batch)>>,
+    /// Whether each was limited to public addresses.
+    public: Mutex<Vec<bool>>,
 }
 
 impl Receiver {
@@ -75,6 +77,7 @@ impl Receiver {
 impl Transport for Receiver {
     fn send(&self, config: &Config, batch: &Batch, _: Timestamp) -> Result<Attempt, TooManyLookups> {
         self.got.lock().push((config.to_stored(), batch.clone()));
+        self.public.lock().push(config.is_on_public_addresses());
         let reaction = self.reactions.lock().pop_front();
         Ok(Attempt {
             verdict: reaction.map_or(Verdict::Delivered, |reaction| reaction(batch)),
@@ -141,6 +144,11 @@ impl Fixture {
     }
 
     fn with(self_audit: bool, filter: Value) -> Self {
+        Self::of(None, self_audit, filter)
+    }
+
+    /// With a destination that this tenant has created.
+    fn of(tenant: Option<&str>, self_audit: bool, filter: Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(Moving(AtomicI64::new(1_768_473_000)));
         let settings = Settings {
@@ -160,7 +168,7 @@ impl Fixture {
             receiver: Arc::default(),
             folder,
         };
-        fixture.create(filter);
+        fixture.create(filter, tenant);
         fixture
     }
 
@@ -191,7 +199,7 @@ impl Fixture {
         }
     }
 
-    fn create(&self, filter: Value) {
+    fn create(&self, filter: Value, tenant: Option<&str>) {
         let now = self.clock.now().as_micros();
         let destination = DestinationRow {
             id: ID.to_owned(),
@@ -201,12 +209,13 @@ impl Fixture {
             kind: "splunk_hec".to_owned(),
             format: "json".to_owned(),
             include_raw: false,
+            ocsf_classes: "[]".to_owned(),
             filter: filter.to_string(),
             config: sealed(&self.service, self.project_id, "first-token"),
             previous_config: None,
             paused: false,
             created_at: now,
-            created_by_tenant: None,
+            created_by_tenant: tenant.map(str::to_owned),
         };
         let ledger_id = self.ledger_id;
         self.service
@@ -383,6 +392,26 @@ fn chain_and_notes(records: &[Value], key: &VerifierKey) -> (StreamChain, Vec<St
         chain = chain.after(record["stream"]["position"].as_u64().unwrap(), &hash);
     }
     (chain, notes)
+}
+
+/// Whatever filter is stored.
+#[test]
+fn a_destination_of_a_tenant_gets_its_events_alone_and_is_limited_to_public_addresses() {
+    for (tenant, filter, records, public) in [
+        (None, json!({}), 1, [false].as_slice()),
+        (Some("t"), json!({}), 1, &[true]),
+        (Some("t"), json!({"tenant_ids": ["other"]}), 1, &[true]),
+        (Some("other"), json!({}), 0, &[]),
+        (Some("other"), json!({"tenant_ids": ["t"]}), 0, &[]),
+    ] {
+        let fixture = Fixture::of(tenant, false, filter.clone());
+        fixture.store(&["user.created"]);
+        fixture.deliver();
+        let batches = fixture.receiver.take();
+        let delivered: usize = batches.iter().map(|batch| batch.records.len()).sum();
+        assert_eq!(delivered, records, "{tenant:?} {filter}");
+        assert_eq!(*fixture.receiver.public.lock(), public, "{tenant:?} {filter}");
+    }
 }
 
 #[test]

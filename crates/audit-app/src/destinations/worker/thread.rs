@@ -134,6 +134,7 @@ impl DestinationThread {
                 destination_id: due.destination.id.clone(),
                 number: due.run.number,
                 organization_id: due.organization_id.clone(),
+                is_of_tenant: due.destination.created_by_tenant.is_some(),
                 is_failing: due.run.attempts > 0,
                 is_slow: false,
             };

@@ -9,6 +9,15 @@ impl ServiceEvent {
     fn about(action: ServiceAction, destination: &Destination) -> Self {
         Self::new(action, "destination", destination.id, Some(&destination.name))
             .with("environment", destination.environment.as_str())
+            .with_tenant(destination.created_by_tenant.as_deref())
+    }
+
+    /// Names the tenant that has created the destination.
+    fn with_tenant(self, tenant: Option<&str>) -> Self {
+        match tenant {
+            Some(tenant) => self.with("tenant_id", tenant),
+            None => self,
+        }
     }
 
     pub(crate) fn destination(before: Option<&Destination>, after: Option<&Destination>) -> Option<Self> {
@@ -67,5 +76,6 @@ impl ServiceEvent {
     pub(crate) fn destination_noted(action: ServiceAction, row: &DestinationRow) -> Self {
         Self::new(action, "destination", &row.id, Some(&row.name))
             .with("environment", row.environment.as_str())
+            .with_tenant(row.created_by_tenant.as_deref())
     }
 }

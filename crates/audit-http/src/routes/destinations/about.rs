@@ -16,10 +16,11 @@ pub(crate) fn id() -> Option<PathParameter> {
 
 const CREATED: &str = r#"{"destination": {
     "id": "dst_01M7YBWVWMHR5F0HZ7FNJ76A1V", "name": "SIEM", "kind": "https", "environment": "live", "format": "ocsf",
-    "include_raw": false, "filter": {"actions": ["auth.*"], "categories": ["auth"], "tenant_ids": ["acme"]},
+    "include_raw": false, "ocsf_classes": [{"action": "invoice.*", "class_uid": 3004, "activity_id": 99}],
+    "filter": {"actions": ["auth.*"], "categories": ["auth"], "tenant_ids": ["acme"]},
     "settings": {"url": "https://siem.example.com/ingest", "framing": "array", "headers": {}},
     "credentials": ["headers", "signing_secret"], "paused": false, "state": "active",
-    "created_at": "2026-01-15T10:30:00.268Z", "position": 0, "cursor_seq": 40, "lag_events": 0, "lag_seconds": null,
+    "created_at": "2026-01-15T10:30:00.268Z", "created_by_tenant": null, "position": 0, "cursor_seq": 40, "lag_events": 0, "lag_seconds": null,
     "last_success_at": null, "last_error": null, "next_attempt_at": null, "set_aside": 0,
     "previous_credentials_in_use": false, "replay": null,
     "signing_secret": "whsec_q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
@@ -27,10 +28,10 @@ const CREATED: &str = r#"{"destination": {
 
 const RUNNING: &str = r#"{"destination": {
     "id": "dst_01M7YBWVWMHR5F0HZ7FNJ76A1V", "name": "SIEM", "kind": "https", "environment": "live", "format": "json",
-    "include_raw": false, "filter": {},
+    "include_raw": false, "ocsf_classes": [], "filter": {},
     "settings": {"url": "https://siem.example.com/ingest", "framing": "array", "headers": {}},
     "credentials": ["headers", "signing_secret"], "paused": false, "state": "delayed",
-    "created_at": "2026-01-15T10:30:00.268Z", "position": 120, "cursor_seq": 345, "lag_events": 12, "lag_seconds": 31,
+    "created_at": "2026-01-15T10:30:00.268Z", "created_by_tenant": null, "position": 120, "cursor_seq": 345, "lag_events": 12, "lag_seconds": 31,
     "last_success_at": "2026-01-15T11:00:00.000Z",
     "last_error": {
         "at": "2026-01-15T11:00:31.000Z", "status": 503, "request": "POST https://siem.example.com/… 12 records, 10,340 bytes",
@@ -42,15 +43,17 @@ const RUNNING: &str = r#"{"destination": {
 
 pub(crate) fn list() -> About {
     About {
-        description: "Those of the environment, oldest first, on every plan.",
+        description: "Those of the environment, oldest first, on every plan; those of tenants as well. A viewer token lists those of its \
+                      tenant. It needs a tier whose `routes` have `destinations`, as for every route of destinations: \
+                      otherwise 403 `forbidden`.",
         outcome: "The destinations; their credentials by name.",
         responses: &[Sample(
             "example",
             r#"{"destinations": [{
                 "id": "dst_01M7YBWVWMHR5F0HZ7FNJ76A1V", "name": "SIEM", "kind": "splunk_hec", "environment": "live",
-                "format": "json", "include_raw": false, "filter": {},
+                "format": "json", "include_raw": false, "ocsf_classes": [], "filter": {},
                 "settings": {"url": "https://splunk.example.com:8088", "sourcetype": "audit-log"}, "credentials": ["token"],
-                "paused": true, "state": "paused", "created_at": "2026-01-15T10:30:00.268Z", "position": 0,
+                "paused": true, "state": "paused", "created_at": "2026-01-15T10:30:00.268Z", "created_by_tenant": null, "position": 0,
                 "cursor_seq": 40, "lag_events": 0, "lag_seconds": null, "last_success_at": null, "last_error": null,
                 "next_attempt_at": null, "set_aside": 0, "previous_credentials_in_use": false, "replay": null
             }]}"#,
@@ -62,7 +65,7 @@ pub(crate) fn list() -> About {
 
 pub(crate) fn get() -> About {
     About {
-        description: "With its state, on every plan.",
+        description: "With its state, on every plan. A viewer token finds those of its tenant alone, also on the routes below it.",
         path: id(),
         outcome: "The destination; its credentials by name.",
         responses: &[Sample("example", RUNNING)],
@@ -74,7 +77,9 @@ pub(crate) fn get() -> About {
 pub(crate) fn create() -> About {
     About {
         description: "It gets the events from its own creation on; a replay sends earlier ones. Needs a paid plan. At most \
-                      20 destinations of a project (403 `forbidden`). Nothing is sent by this request.\n\n\
+                      20 destinations of a project, 3 of a tenant and 100 of all tenants of a project (403 `forbidden`). Nothing is \
+                      sent by this request. With a viewer token, the destination gets the live events of the tenant and no \
+                      others, its receiver needs a public address, and `kind` is one that the portal allows.\n\n\
                       `settings` and `credentials` depend on `kind`. `https`: `url`, `framing` (`array` or `lines`), \
                       `headers`; `headers`, `signing_secret`, which the service makes if it is absent. `s3`: `url` of the \
                       bucket, `region`, `compress`; `access_key`, `secret_key`. `splunk_hec`: `url`, `index`, `source`, \
@@ -85,6 +90,7 @@ pub(crate) fn create() -> About {
             "example",
             r#"{
                 "name": "SIEM", "kind": "https", "format": "ocsf", "include_raw": false,
+                "ocsf_classes": [{"action": "invoice.*", "class_uid": 3004, "activity_id": 99}],
                 "filter": {"actions": ["auth.*"], "categories": ["auth"], "tenant_ids": ["acme"]},
                 "settings": {"url": "https://siem.example.com/ingest"},
                 "credentials": {"headers": {"authorization": "Bearer …"}}, "paused": false, "environment": "live"
@@ -101,12 +107,14 @@ pub(crate) fn change() -> About {
     About {
         description: "On every plan. New `settings` need `credentials` too. After new credentials, the ones before are used \
                       while the receiver refuses the new ones. New credentials and settings, and `paused: false`, let a \
-                      destination that waits or is parked send at once. A batch that is being sent is not changed.",
+                      destination that waits or is parked send at once. A batch that is being sent is not changed. Of the \
+                      destination of a tenant, a master key changes `paused` alone (403 `forbidden`).",
         path: id(),
         requests: &[Sample(
             "example",
             r#"{
                 "name": "SIEM", "format": "json", "include_raw": false,
+                "ocsf_classes": [{"action": "invoice.*", "class_uid": 3004, "activity_id": 99}],
                 "filter": {"actions": ["auth.*"], "categories": ["auth"], "tenant_ids": ["acme"]},
                 "settings": {"url": "https://siem.example.com/ingest"},
                 "credentials": {"headers": {"authorization": "Bearer …"}}, "paused": false

@@ -10,6 +10,7 @@ on_both_databases! {
     a_run_is_due_while_there_is_something_to_do,
     a_paused_destination_and_one_of_the_free_plan_are_not_due,
     an_organization_with_many_due_runs_leaves_the_others_their_turns,
+    tenants_take_turns_and_delay_neither_their_organization_nor_another,
     receivers_that_fail_delay_none_that_works,
     main_runs_are_counted_by_state,
 }
@@ -164,6 +165,37 @@ fn an_organization_with_many_due_runs_leaves_the_others_their_turns(kind: Databa
     add_of_other(&fixture, 2, "d", |_| {});
     assert_eq!(due_ids(&fixture, 2), ["a", "d"]);
     assert_eq!(due_ids(&fixture, 10), ["a", "d", "b", "c"]);
+}
+
+fn tenants_take_turns_and_delay_neither_their_organization_nor_another(kind: DatabaseKind) {
+    let fixture = Fixture::with_two_events(kind);
+    let owners = [
+        ("a1", Some("a")),
+        ("a2", Some("a")),
+        ("a3", Some("a")),
+        ("b1", Some("b")),
+        ("own 1", None),
+        ("own 2", None),
+    ];
+    for ((id, tenant), due_for) in owners.into_iter().zip((1..=6).rev()) {
+        let (row, run) = (
+            DestinationRow {
+                created_by_tenant: tenant.map(str::to_owned),
+                ..fixture.row(id)
+            },
+            DestinationRunRow {
+                next_attempt_at: NOW.plus_seconds(-due_for).as_micros(),
+                ..fixture.run(id)
+            },
+        );
+        fixture.configure(move |configurator| configurator.insert_destination(&row, &run));
+    }
+    add_of_other(&fixture, 2, "other", |_| {});
+    let mut first = due_ids(&fixture, 3);
+    first.sort_unstable();
+    assert_eq!(first, ["a1", "other", "own 1"]);
+    let ids = due_ids(&fixture, 10);
+    assert_eq!(ids, ["a1", "own 1", "other", "b1", "own 2", "a2", "a3"]);
 }
 
 fn receivers_that_fail_delay_none_that_works(kind: DatabaseKind) {

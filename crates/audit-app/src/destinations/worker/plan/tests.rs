@@ -1,6 +1,7 @@
 use super::super::planned::{Plan, PlannedCheckpoint, planned};
 use super::*;
-use audit_destinations::RecordFormat;
+use crate::destinations::classes_of;
+use audit_destinations::{OcsfOptions, RecordFormat};
 use audit_ledger::StreamChain;
 
 const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
@@ -588,7 +589,10 @@ fn a_plan_is_read_back_as_it_was_written() {
         records: 7,
         filter: json!({"actions": ["user.*"]}),
         format: RecordFormat::Ocsf,
-        include_raw: true,
+        ocsf: OcsfOptions {
+            include_raw: true,
+            classes: classes_of(json!([{"action": "a.*", "class_uid": 3004, "activity_id": 1}])).unwrap(),
+        },
         at: NOW,
         checkpoint: None,
         settings: None,

@@ -1,5 +1,5 @@
 /** Resources of `/destinations`, as docs/api.md describes them. */
-import type { Json } from "../../shared/types.js";
+import type { Json } from "./types.js";
 
 export type State = "active" | "delayed" | "credentials" | "parked" | "paused";
 
@@ -24,12 +24,15 @@ export interface Destination {
   kind: string;
   format: string;
   include_raw: boolean;
+  ocsf_classes: { action: string; class_uid: number; activity_id: number }[];
   filter: { actions?: string[]; categories?: string[]; tenant_ids?: string[] };
   settings: { [name: string]: Json };
   credentials: string[];
   paused: boolean;
   state: State;
   created_at: string;
+  /** The tenant that has created it with a viewer token. */
+  created_by_tenant: string | null;
   position: number;
   cursor_seq: number;
   lag_events: number;

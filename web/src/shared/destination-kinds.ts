@@ -1,5 +1,7 @@
 /** The kinds of destinations, with the fields of their settings and credentials. The server checks the values. */
-import { listOf } from "../section.js";
+import { html, type TemplateResult } from "lit";
+import { listOf } from "./form-fields.js";
+import type { Json } from "./types.js";
 
 export interface Field {
   name: string;
@@ -82,7 +84,7 @@ function headersOf(text: string): Record<string, string> {
 }
 
 /** The lines of stored headers. */
-export function linesOf(headers: unknown): string {
+function linesOf(headers: unknown): string {
   return Object.entries((headers ?? {}) as Record<string, string>).map(([name, value]) => `${name}: ${value}`).join("\n");
 }
 
@@ -98,4 +100,24 @@ export function valuesOf(prefix: string, fields: Field[], form: Record<string, s
     else values[name] = text;
   }
   return values;
+}
+
+/** The input of a field, with the label of the page. */
+export function inputOf(prefix: string, field: Field, value: Json | undefined, label = field.label): TemplateResult {
+  const name = `${prefix}.${field.name}`;
+  const { type, options = [], placeholder = "" } = field;
+  const text = value === null || value === undefined ? "" : String(value);
+  switch (type) {
+    case "check":
+      return html`<label class="check"><input type="checkbox" name=${name} .checked=${value !== false} />${label}</label>`;
+    case "choice":
+      return html`<label>${label}<select name=${name}>${options.map((option) => html`<option .selected=${option === text}>${option}</option>`)}</select></label>`;
+    case "headers":
+      return html`<label class="wide">${label}<textarea name=${name} rows="2" autocomplete="off" spellcheck="false" placeholder=${placeholder} .value=${linesOf(value)}></textarea></label>`;
+    case "pem":
+      return html`<label class="wide">${label}<textarea name=${name} rows="2" autocomplete="off" spellcheck="false" placeholder="-----BEGIN …" .value=${text}></textarea></label>`;
+    default:
+      return html`<label class=${type === "url" ? "wide" : ""}>${label}<input name=${name} type=${type === "secret" ? "password" : type} autocomplete="off"
+        spellcheck="false" ?required=${field.required ?? false} placeholder=${placeholder} .value=${text} /></label>`;
+  }
 }
