@@ -75,18 +75,21 @@ def received(event):
     return time(event.get("claimed_at", event["received_at"]))
 
 
-def root_of(leaves):
-    """The root of the tree (RFC 9162, section 2.1.1)."""
-    if not leaves:
+def root_of(leaves, before=0, frontier=()):
+    """The root of the tree (RFC 9162, section 2.1.1) of these leaves, and of as many before them whose complete subtrees are known."""
+    sizes = [1 << bit for bit in reversed(range(before.bit_length())) if before >> bit & 1]
+    require(len(sizes) == len(frontier), "the frontier of the removed events has another number of hashes")
+    edge = list(zip(sizes, frontier))
+    for node in leaves:
+        size = 1
+        while edge and edge[-1][0] == size:
+            node, size = sha256(b"\1", edge.pop()[1], node), 2 * size
+        edge.append((size, node))
+    if not edge:
         return sha256()
-    edge = []
-    for index, node in enumerate(leaves):
-        while index % 2:
-            node, index = sha256(b"\1", edge.pop(), node), index // 2
-        edge.append(node)
-    node = edge.pop()
+    node = edge.pop()[1]
     while edge:
-        node = sha256(b"\1", edge.pop(), node)
+        node = sha256(b"\1", edge.pop()[1], node)
     return node
 
 
@@ -124,11 +127,22 @@ else:
     require(head[4:] == [f"empty {label.hex()}"], "the map does not say that the tenant has no events")
     size, root = 0, root_of([])
 
+# The removed events, as the server states them: the tree over the first ones, and leaves behind it.
+removed = proof.get("removed") or {"events": 0, "prefix": 0, "frontier": [], "leaves": []}
+prefix, gone = removed["prefix"], {leaf["index"]: decoded(leaf["hash"]) for leaf in removed["leaves"]}
+require(removed["events"] == prefix + len(gone) <= size, "the number of removed events is another")
+require(all(prefix <= index < size for index in gone), "a removed event is none of the tenant's")
+there = size - removed["events"]
+
 # The events: those behind the signed size are newer than the proof.
 require(all(event["tenant_id"] == tenant_id for event in events), "an event is of another tenant")
-require(len(events) >= size, f"the tenant has {size} events, and {len(events)} are here: {size - len(events)} left out")
-late = [event for event in events[size:] if received(event) < time(signed_at) - UNSIGNED_MAX]
+require(len(events) >= there, f"the tenant has {size} events, and {len(events)} are here: {there - len(events)} left out")
+late = [event for event in events[there:] if received(event) < time(signed_at) - UNSIGNED_MAX]
 require(not late, "it lacks an event that the log received before it was signed")
-leaves = [sha256(b"\0", bytes.fromhex(event["content_hash"].removeprefix("sha256:"))) for event in events[:size]]
-require(root_of(leaves) == root, "the events are not those of the tenant, or not in the order of the feed")
+own = iter([sha256(b"\0", bytes.fromhex(event["content_hash"].removeprefix("sha256:"))) for event in events[:there]])
+leaves = [gone[index] if index in gone else next(own) for index in range(prefix, size)]
+frontier = [decoded(hash) for hash in removed["frontier"]]
+require(root_of(leaves, prefix, frontier) == root, "the events are not those of the tenant, or not in the order of the feed")
 print(f"{size} events of the tenant {tenant_id} are complete at {signed_at} in the log {head[0].removesuffix('/tenants')}")
+if removed["events"]:
+    print(f"{removed['events']} of them were removed, as the server states")

@@ -317,8 +317,57 @@ def check_anchor():
         sizes = {log: size for log, (size, _) in heads.items()}
 
 
+def check_removal():
+    v = load("removal.json")
+    hashed, stored = b"", {}
+    for r in v["records"]:
+        digest, label = bytes.fromhex(r["content_hash"]), bytes.fromhex(r["label"])
+        mask = r["mask"].to_bytes(2, "big")
+        hashed += r["seq"].to_bytes(8, "big") + mask + digest + label
+        tile, offset = divmod(r["seq"], 256)
+        stored[tile] = stored.get(tile, b"") + bytes([offset]) + mask + digest + label[:8]
+    for kind, digest in v["digests"].items():
+        assert digest == "sha256:" + sha256(f"audit removal 1\n{kind}\n{v['log']}\n".encode() + hashed).hex()
+    assert set(v["digests"]) == {"retention", "erasure"}
+    assert {tile["tile"]: bytes.fromhex(tile["bytes"]) for tile in v["stored"]} == stored
+
+
+def frontier(data):
+    """The hashes of the complete subtrees of a tree, largest first."""
+    if not data:
+        return []
+    k = 1 << (len(data).bit_length() - 1)
+    return [mth(data[:k])] + frontier(data[k:])
+
+
+def check_completeness():
+    v = load("completeness.json")
+    proved, digests = v["proof"], [bytes.fromhex(e["content_hash"].removeprefix("sha256:")) for e in v["events"]]
+    origin, size, root = open_checkpoint(proved["checkpoint"], v["key"])
+    head = open_note(proved["map"], v["key"]).split("\n")
+    label = sha256(b"audit tenant 1\n" + base64.b64decode(proved["salt"]) + proved["tenant_id"].encode())
+    assert origin == f"{head[0]}/{label.hex()}" and head[0].endswith(f"/{v['log']}/tenants") and root == mth(digests[:size])
+    node = sha256(b"\x00" + label + size.to_bytes(8, "big") + root)
+    for level, sibling in enumerate(map(base64.b64decode, proved["path"])):
+        is_right = label[7 - level // 8] >> level % 8 & 1
+        node = sha256(b"\x01" + (sibling + node if is_right else node + sibling))
+    assert len(proved["path"]) == 64 and node == base64.b64decode(head[2])
+    for case in v["accepted"]:
+        gone = [n for n in range(size) if n not in case["there"]]
+        prefix = min(set(range(size + 1)) - set(gone))
+        removed = case.get("removed", {"events": 0, "prefix": 0, "frontier": [], "leaves": []})
+        leaves = [{"index": n, "hash": b64([mth([digests[n]])])[0]} for n in gone if n >= prefix]
+        assert (removed["events"], removed["prefix"], removed["leaves"]) == (len(gone), prefix, leaves)
+        assert removed["frontier"] == b64(frontier(digests[:prefix]))
+
+
+CHECKS = (
+    check_merkle, check_tiles, check_checkpoint, check_events, check_event_fields, check_anchor, check_removal,
+    check_completeness,
+)
+
 if __name__ == "__main__":
-    for check in (check_merkle, check_tiles, check_checkpoint, check_events, check_event_fields, check_anchor):
+    for check in CHECKS:
         check()
         print("ok", check.__name__.removeprefix("check_"))
     sys.exit(0)

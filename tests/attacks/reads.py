@@ -195,4 +195,28 @@ class ExportStorm(Attack):
         ]
 
 
-ALL = [QueryStorm(), SummaryStorm(), FeedStorm(), ExportStorm()]
+class RetentionPreview(Attack):
+    """Previews of retention, which count the events that each of many holds keeps."""
+
+    name = "retention-preview"
+    summary = f"a master key: previews of retention over {STORED_EVENTS:,} events with 100 holds, 400 requests/s"
+    needed_outcomes = ("200",)
+
+    def prepare(self, scene):
+        store_many(scene)
+        query = f"?project_id={scene.attacker.project_id}&environment=live"
+        for number in range(100):
+            hold = {"reason": "an attack", "actor_id": f"actor-{number}"}
+            scene.create(f"/api/v1/holds{query}", scene.attacker.master_key, hold)
+        return ""
+
+    def clients(self, generator):
+        attacker = generator.scene.attacker
+        query = f"project_id={attacker.project_id}&environment=live"
+        messages = [
+            get(f"/api/v1/retention/preview?days={days}&{query}", attacker.master_key) for days in (93, 365, 2190)
+        ]
+        return [self.at_rate(generator, [cycle(messages, generator.number)])]
+
+
+ALL = [QueryStorm(), SummaryStorm(), FeedStorm(), ExportStorm(), RetentionPreview()]

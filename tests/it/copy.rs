@@ -15,7 +15,7 @@ const ENCRYPTION_KEY: (&str, &str) = (
     "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0",
 );
 /// Tables that a copy does not take as they are: `database/copied_tables.rs` of audit-store gives the reasons.
-const NOT_COMPARED: [&str; 16] = [
+const NOT_COMPARED: [&str; 17] = [
     "__diesel_schema_migrations",
     "database_copy",
     "event_backlog",
@@ -27,6 +27,7 @@ const NOT_COMPARED: [&str; 16] = [
     "key_filter_layers",
     "key_filter_ledgers",
     "ledgers",
+    "removed_rows",
     "tenant_logs",
     "tenant_map_tiles",
     "tenant_maps",
@@ -41,6 +42,13 @@ const ADD_DESTINATION: &str = "\
     INSERT INTO destination_runs SELECT 'dst_1', 0, id, 2, 3, 4, X'05', '{}', 6, 'delayed', 7, 8, 9, X'0a', 11, 12, 13, 14, '{}', 15 \
         FROM ledgers LIMIT 1; \
     INSERT INTO destination_set_aside VALUES ('dst_1', 0, 4, 2, X'01', X'02', 3, 'refused')";
+/// A removal whose records are being written: nothing depends on it.
+const ADD_REMOVAL: &str = "\
+    INSERT INTO removals SELECT id, 1, 'retention', 'collecting', NULL, 0, 1, 0, 1, X'01', 2, 3, X'04' FROM ledgers LIMIT 1; \
+    INSERT INTO removed_events SELECT id, 0, 1, \
+        X'00ffff00000000000000000000000000000000000000000000000000000000000000000000000000000000' FROM ledgers LIMIT 1; \
+    INSERT INTO removed_tenants SELECT id, 6, X'07' FROM ledgers LIMIT 1";
+const REMOVE_REMOVAL: &str = "DELETE FROM removed_tenants; DELETE FROM removed_events; DELETE FROM removals";
 /// Before a server checks the secrets.
 const REMOVE_DESTINATION: &str =
     "DELETE FROM destination_set_aside; DELETE FROM destination_runs; DELETE FROM destinations";
@@ -255,6 +263,7 @@ fn a_moved_deployment_answers_as_before() {
     source.execute("INSERT INTO log_repairs SELECT id, 1, size, 'nothing' FROM ledgers");
     source.execute("INSERT INTO log_cosigned SELECT id, 1, 'cosigned', 0, 'with a quorum' FROM ledgers");
     source.execute(ADD_DESTINATION);
+    source.execute(ADD_REMOVAL);
 
     let moved = copy(&source, &target, true).success();
     let line = format!("{}/live  601 events, root ", deployment.organization.project_id);
@@ -262,6 +271,7 @@ fn a_moved_deployment_answers_as_before() {
     assert!(copy(&source, &target, true).success().contains("is complete"));
     assert_same_rows(&source, &target);
     target.execute(REMOVE_DESTINATION);
+    target.execute(REMOVE_REMOVAL);
 
     for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["org", "list"]] {
         let refusal = command_line_on(&source, command).refusal();

@@ -6,7 +6,7 @@ use audit_tests::{
     CertificateAuthority, Database, DatabaseKind, Deadline, Finished, Organization, Server,
     command_line_with, moment, now_plus, on_both_databases, temporary_directory, trusted_identity,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ on_both_databases! {
     a_deployment_that_is_complete_has_no_findings,
     keys_that_do_not_fit_the_database_are_found,
     a_server_that_is_not_ready_is_found,
+    the_retention_of_a_log_is_reported,
 }
 
 /// The files of a deployment, and the environment of its server.
@@ -197,6 +198,43 @@ fn a_server_that_is_not_ready_is_found(kind: DatabaseKind) {
     let (severity, problem) = only(&deployment.doctor(&["--url", &url]), "server");
     assert_eq!(severity, "error");
     assert!(problem.contains("does not respond"), "{problem}");
+}
+
+fn the_retention_of_a_log_is_reported(kind: DatabaseKind) {
+    let mut deployment = Deployment::complete(kind);
+    // Clients of the tests do not know the name in its certificate.
+    deployment
+        .environment
+        .retain(|(name, _)| !name.starts_with("AUDIT_TLS_"));
+    let server = deployment.start();
+    let organization = Organization::create_with(&server, "enterprise", &deployment.variables());
+    let reported = || {
+        let report = deployment.doctor(&[]);
+        let report: Value = serde_json::from_str(&report.stdout).expect("JSON");
+        let checks = report["checks"].as_array().expect("checks").iter();
+        let retention = checks.filter(|check| check["check"] == "retention");
+        let findings = retention.flat_map(|check| check["findings"].as_array().expect("findings").clone());
+        findings.collect::<Vec<Value>>()
+    };
+    assert_eq!(reported(), Vec::<Value>::new());
+    let set = |policy: Value| {
+        let request = organization.master().put("/retention").json(policy);
+        request.send().expect_status(200)
+    };
+    let since = set(json!({"days": 365}))["policy"]["since"].clone();
+    let found = reported();
+    assert_eq!(found.len(), 1, "{found:?}");
+    let expected = format!(
+        "{}/live: policy of 365 days since {}, no removal is planned",
+        organization.project_id,
+        since.as_str().expect("a time")
+    );
+    assert_eq!(
+        (&found[0]["severity"], &found[0]["problem"]),
+        (&json!("note"), &json!(expected))
+    );
+    set(json!({"days": null}));
+    assert_eq!(reported(), Vec::<Value>::new());
 }
 
 #[test]

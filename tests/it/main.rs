@@ -52,6 +52,7 @@ mod postgres_tls;
 mod private_files;
 mod rate_limit;
 mod replica;
+mod retention;
 mod routes;
 mod rust_client;
 mod schema_check;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Tables that differ by design. SQLite stores events in log order, with narrow tables beside them (query order,
 /// unordered ids, idempotency keys, commits that are not yet indexed), and the index in a file of its own. PostgreSQL
 /// stores events in one table with B-trees, and the index in tables, and has cells. `docs/design/storage.md` states the cost of each.
-const STORED_DIFFERENTLY: [&str; 20] = [
+const STORED_DIFFERENTLY: [&str; 22] = [
     "counters",
     "events",
     "event_times",
@@ -20,6 +20,8 @@ const STORED_DIFFERENTLY: [&str; 20] = [
     "key_filter_layers",
     "key_filter_ledgers",
     "event_backlog",
+    "removed_rows",
+    "event_months",
     "index_groups",
     "index_segments",
     "index_blocks",

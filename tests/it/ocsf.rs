@@ -262,7 +262,7 @@ fn shown(event: &Value, log: &LogName) -> String {
         occurred_at: record.occurred_at(),
         canonical: record.canonical().to_owned(),
         content_hash: record.content_hash(),
-        content_salt: *record.content_salt(),
+        content_salt: (*record.content_salt()).into(),
         redacted: record.redacted(),
     };
     stored.to_json().expect("an event").get().to_owned()

@@ -16,6 +16,7 @@ use audit_operations::ledger::LogCommand;
 use audit_operations::schema::SchemaOptions;
 use audit_operations::secrets::SecretsCommand;
 use audit_operations::serve_options::{HttpOptions, ServeOptions};
+use audit_operations::shrink::ShrinkOptions;
 use audit_verifier::check::CheckOptions;
 use audit_witness::WitnessOptions;
 use clap::{Args, Parser, Subcommand};
@@ -106,6 +107,11 @@ pub(crate) enum DatabaseCommand {
     /// Manage cells: schemas of this database or of others, among which projects are divided. They need PostgreSQL.
     #[command(subcommand)]
     Cells(CellsCommand),
+    /// Give the space of removed events back to the system: SQLite while no server runs, PostgreSQL beside servers.
+    ///
+    /// A server does so by itself after each removal, where it is worth the work. On PostgreSQL, months that have lost few events are left
+    /// as they are.
+    Shrink(ShrinkOptions),
     /// Copy a deployment from SQLite to an empty PostgreSQL database: events, proofs, keys, secrets, rules, webhooks, streams.
     ///
     /// Without --finish, the events up to now are copied, and a server may run on the source. With --finish, the rest is copied

@@ -18,6 +18,7 @@ use audit_cli::logging::{self, LogFormat};
 use audit_cli::{is_broken_pipe, make_files_private, name_program, name_variables, print_error};
 use audit_operations::{
     administration, backup, cells, copy, doctor, health, import, index, init, keys, ledger, schema, secrets,
+    shrink,
 };
 use audit_verifier::check;
 use clap::FromArgMatches;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Man(options) => manual::man(&options),
         Command::Db(DatabaseCommand::Check(options)) => schema::run(&options),
         Command::Db(DatabaseCommand::Copy(options)) => copy::run(&options),
+        Command::Db(DatabaseCommand::Shrink(options)) => shrink::run(&options),
         Command::Db(DatabaseCommand::Cells(command)) => cells::run(&command),
         Command::Backup(options) => backup::backup(&options),
         Command::Restore(options) => backup::restore(&options),

@@ -16,10 +16,11 @@ def verify(viewer: Client, key: str) -> str:
     # The proof first: what is stored in the meantime is newer than the proof, and not missing from it.
     completeness = viewer.log.completeness()
     events = [event for page in viewer.events.feed(follow=False) for event in page["events"]]
-    size, signed_at = verify_completeness(events, completeness, key)
+    verified = verify_completeness(events, completeness, key)
     for event in events:
         verify_proof(event, viewer.events.proof(event["id"]), key)
-    return f"{len(events)} events are as they were stored, and at {signed_at} there were {size}"
+    there_were = f"at {verified.signed_at} there were {verified.size}, of which {verified.removed} were removed"
+    return f"{len(events)} events are as they were stored, and {there_were}, by the statement of the server"
 
 
 if __name__ == "__main__":

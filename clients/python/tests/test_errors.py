@@ -6,7 +6,8 @@ from typing import Iterator
 
 import pytest
 
-from audit_client import ApiError, Client, NetworkError, RetryPolicy
+from audit_client import ApiError, Client, EventsRemoved, NetworkError, RetryPolicy
+from audit_client._wire import error_of
 
 QUICK = RetryPolicy(backoff_seconds=0.001)
 TOKEN = "6f2b0f0e-3f0e-4c7e-9d0a-0d1f7f6f5a11"
@@ -48,3 +49,11 @@ def test_the_page_of_a_proxy_is_named_as_such(proxy: str, status: int, kind: typ
     with Client(f"{proxy}/{status}", "pk_test", retry=QUICK) as audit:
         with pytest.raises(kind, match="perhaps of a proxy"):
             audit.events.get("evt_1")
+
+
+def test_removed_events_are_an_error_with_the_cursor_to_continue_with() -> None:
+    body = b'{"error": {"code": "events_removed", "message": "m", "cursor": "c2"}, "request_id": "r"}'
+    error = error_of(410, {}, body)
+    assert isinstance(error, EventsRemoved)
+    assert (error.cursor, error.status, error.code) == ("c2", 410, "events_removed")
+    assert not isinstance(error_of(410, {}, body.replace(b'"c2"', b"null")), EventsRemoved)

@@ -13,6 +13,7 @@ from conftest import event
 from audit_client import (
     Client,
     VerificationError,
+    VerifiedCompleteness,
     content_hash,
     verify_completeness,
     verify_consistency,
@@ -45,7 +46,11 @@ def test_the_vectors_of_events(vector: Dict[str, Any]) -> None:
     checkpoint = verify_proof(read, vector["proof"], EVENTS["key"])
     assert (checkpoint.size, checkpoint.log) == (5, LOG)
     viewer = json.loads(vector["viewer"]["read"])
-    assert content_hash(viewer, LOG, parts=vector["viewer"]["parts"]) == read["content_hash"]
+    parts = vector["viewer"]["parts"]
+    assert content_hash(viewer, LOG, parts=parts) == read["content_hash"]
+    # An event of which an erasure has taken these parts.
+    erased = {**viewer, "parts": parts, "erased": [{"seq": 7, "parts": [name for name in parts if "hash" in parts[name]]}]}
+    assert content_hash(erased, LOG, parts=parts) == read["content_hash"]
 
 
 def test_the_vectors_of_fields_that_were_added_later() -> None:
@@ -128,6 +133,27 @@ def test_the_vectors_of_checkpoints() -> None:
             verify_note(given["checkpoints"][0]["note"], key)
 
 
+COMPLETENESS = vectors("completeness.json")
+
+
+def verify_case(case: Dict[str, Any]) -> VerifiedCompleteness:
+    proof = {**COMPLETENESS["proof"], **{name: case[name] for name in case if name == "removed"}}
+    events = [COMPLETENESS["events"][index] for index in case["there"]]
+    return verify_completeness(events, proof, COMPLETENESS["key"], log=COMPLETENESS["log"])
+
+
+@pytest.mark.parametrize("case", COMPLETENESS["accepted"], ids=lambda case: str(case["there"]))
+def test_the_events_that_are_not_removed_are_complete(case: Dict[str, Any]) -> None:
+    removed = case.get("removed", {"events": 0})["events"]
+    assert verify_case(case) == VerifiedCompleteness(7, "2026-11-28T10:15:00.123Z", removed)
+
+
+@pytest.mark.parametrize("case", COMPLETENESS["refused"], ids=lambda case: case["why"])
+def test_another_statement_of_removed_events_is_refused(case: Dict[str, Any]) -> None:
+    with pytest.raises(VerificationError):
+        verify_case(case)
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -182,8 +208,8 @@ def test_a_viewer_verifies_its_events_and_that_none_is_missing(server: AuditServ
             assert "parts" in proof
             verify_proof(one, proof, key)
         completeness = viewer.log.completeness()
-    size, _ = verify_completeness(seen, completeness, key, log=f"{server.project_id}/live")
-    assert size == 5
+    verified = verify_completeness(seen, completeness, key, log=f"{server.project_id}/live")
+    assert (verified.size, verified.removed) == (5, 0)
     with pytest.raises(VerificationError, match="another log"):
         verify_completeness(seen, completeness, key, log=f"{server.project_id}/test")
     other = copy.deepcopy(completeness)
@@ -191,7 +217,7 @@ def test_a_viewer_verifies_its_events_and_that_none_is_missing(server: AuditServ
     for events, proof_of_all in ((seen[:-1], completeness), (seen[::-1], completeness), (seen, other), (seen, {})):
         with pytest.raises(VerificationError):
             verify_completeness(events, proof_of_all, key)
-    assert verify_completeness([], audit.log.completeness(tenant_id="nobody"), key)[0] == 0
+    assert verify_completeness([], audit.log.completeness(tenant_id="nobody"), key).size == 0
     with pytest.raises(VerificationError):
         verify_completeness([], completeness, key)
     assert audit.log.tenants()["map"]

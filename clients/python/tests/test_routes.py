@@ -99,7 +99,7 @@ def use_keys(client: Client) -> None:
     client.viewer_tokens.create("acme", tier="support", expires_in=600, portal=True)
     client.projects.usage()
     client.portal.get()
-    client.portal.update(name="n", logo=NULL)
+    client.portal.update(name="n", logo=NULL, destination_kinds=["https"])
     tier: Dict[str, Any] = {"categories": ["auth"], "actions": ["a.*"], "hidden_fields": [], "routes": []}
     client.viewer_tiers.list()
     client.viewer_tiers.get("n")
@@ -164,6 +164,7 @@ def use_destinations(client: Client) -> None:
         "settings": {"url": "https://example.com"},
         "credentials": {"headers": {}},
         "paused": True,
+        "ocsf_classes": [{"action": "a.*", "class_uid": 3001, "activity_id": 1}],
     }
     assert [one["kind"] for one in client.destinations.list()] == ["splunk_hec"]
     client.destinations.get("id")
@@ -180,6 +181,23 @@ def use_destinations(client: Client) -> None:
     client.destinations.delete("id")
 
 
+def use_retention(client: Client) -> None:
+    categories: Any = {"auth": 400, "access": 400, "mutation": 400, "admin": 730, "security": 2190, "system": 366}
+    assert client.retention.get()["minimum_days"] == 93
+    client.retention.set(days=365, categories=categories)
+    client.retention.set(preset="hipaa")
+    assert client.retention.preview(days=365)["estimated"]
+    client.retention.preview(preset="cnil")
+    client.retention.confirm("2026-01-01T00:00:00Z")
+    client.retention.cancel(1203)
+    assert [hold["second_key"] for hold in client.holds.list(released=True)] == [True]
+    covers: Dict[str, Any] = {"tenant_id": "acme", "actor_id": "u1", "target_id": "t1"}
+    times: Dict[str, Any] = {"from_time": "2026-01-01T00:00:00Z", "to_time": datetime(2026, 1, 2, tzinfo=timezone.utc)}
+    client.holds.place("Case 1", second_key=True, **covers, **times)
+    client.holds.release("id", "closed")
+    assert [removal["kind"] for removal in client.log.removals()] == ["retention"]
+
+
 def test_the_client_uses_everything_that_the_document_declares(base_url: str) -> None:
     with Client(base_url, "mk_test", project_id="p", environment="live") as client:
         use_events(client)
@@ -187,6 +205,7 @@ def test_the_client_uses_everything_that_the_document_declares(base_url: str) ->
         use_rules(client)
         use_alerts(client)
         use_destinations(client)
+        use_retention(client)
         with Client(base_url, stream=True) as stream:
             stream.events.ingest(event("acme"))
             assert stream.claim_token is not None

@@ -12,7 +12,7 @@ from typing import Any, List, Tuple
 
 import audit_client
 from audit_client import asgi, loghandler, outbox, proofs, testing
-from audit_client._sync import administration, alerts, destinations, events
+from audit_client._sync import administration, alerts, destinations, events, retention
 from audit_client.outbox import django as outbox_django
 from audit_client.outbox import sqlalchemy as outbox_sqlalchemy
 
@@ -26,6 +26,8 @@ RESOURCES: Tuple[Tuple[str, Any], ...] = (
     ("client.alert_rules", alerts.AlertRules),
     ("client.webhooks", alerts.Webhooks),
     ("client.destinations", destinations.Destinations),
+    ("client.retention", retention.Retention),
+    ("client.holds", retention.Holds),
     ("client.projects", administration.Projects),
     ("client.keys", administration.Keys),
     ("client.master_keys", administration.MasterKeys),
@@ -43,6 +45,7 @@ CLASSES = (
     audit_client.Result,
     audit_client.Stats,
     audit_client.ApiError,
+    audit_client.EventsRemoved,
     audit_client.NetworkError,
     audit_client.QueueFull,
     audit_client.ClientClosed,

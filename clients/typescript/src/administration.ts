@@ -356,6 +356,11 @@ export class Log extends Resource {
     return this.call("GET", "/log/consistency", { query: { from, to } });
   }
 
+  /** The plans of retention in their grace period, the removals and the erasures, oldest first, for auditors. */
+  async removals(): Promise<T.LoggedRemoval[]> {
+    return (await this.call<T.ResponseOf<"list_log_removals">>("GET", "/log/removals")).removals;
+  }
+
   /** The map of all tenants, for auditors. */
   tenants(): Promise<T.ResponseOf<"get_log_tenants">> {
     return this.call("GET", "/log/tenants");

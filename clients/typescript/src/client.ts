@@ -18,6 +18,7 @@ import { directEntryOf, REQUEST_EVENTS_MAX } from "./entry.js";
 import { ingest } from "./ingest.js";
 import { EventReads } from "./reads.js";
 import { Recorder, type RecorderOptions, type RecorderStats } from "./recorder.js";
+import { Holds, Retention } from "./retention.js";
 import { atLeast, Transport, type TransportOptions } from "./transport.js";
 import type { AuditEvent, IngestResult, NewEvent } from "./types.js";
 
@@ -50,6 +51,8 @@ export class AuditApi {
   readonly alerts: Alerts;
   readonly webhooks: Webhooks;
   readonly destinations: Destinations;
+  readonly retention: Retention;
+  readonly holds: Holds;
   readonly streams: Streams;
   readonly log: Log;
   readonly #transport: Transport;
@@ -67,6 +70,8 @@ export class AuditApi {
     this.alerts = new Alerts(transport);
     this.webhooks = new Webhooks(transport);
     this.destinations = new Destinations(transport);
+    this.retention = new Retention(transport);
+    this.holds = new Holds(transport);
     this.streams = new Streams(transport);
     this.log = new Log(transport);
   }

@@ -16,7 +16,7 @@ export class AuditError extends Error {
 
 /** The service, or a proxy before it, refused a request or failed. */
 export class AuditApiError extends AuditError {
-  override readonly name = "AuditApiError";
+  override readonly name: string = "AuditApiError";
   override readonly code: ErrorCode | (string & {}) | undefined;
   override readonly status: number;
   /** The invalid fields of a `validation_error`. */
@@ -40,6 +40,20 @@ export class AuditApiError extends AuditError {
     this.details = fields.details ?? [];
     this.requestId = fields.requestId;
     this.retryAfterMs = fields.retryAfterMs;
+  }
+}
+
+/**
+ * Retention has removed events behind the cursor of the feed before they were read (410 `events_removed`). To go on without them, continue
+ * with `cursor`, which stands for the same position.
+ */
+export class EventsRemovedError extends AuditApiError {
+  override readonly name = "EventsRemovedError";
+  readonly cursor: string;
+
+  constructor(fields: ConstructorParameters<typeof AuditApiError>[0], cursor: string) {
+    super(fields);
+    this.cursor = cursor;
   }
 }
 

@@ -26,11 +26,13 @@ export {
   AuditResponseError,
   ClosedError,
   EventRefusedError,
+  EventsRemovedError,
   InvalidEventError,
   QueueFullError,
 } from "./errors.js";
 export type { FollowedEvent, FollowOptions } from "./follow.js";
 export { EventReads } from "./reads.js";
 export type { RecorderOptions, RecorderStats } from "./recorder.js";
+export { Holds, Retention } from "./retention.js";
 export type { TransportOptions } from "./transport.js";
 export type * from "./types.js";

@@ -1,4 +1,4 @@
-import { AuditApiError, AuditError, AuditNetworkError, AuditResponseError, inWords } from "./errors.js";
+import { AuditApiError, AuditError, AuditNetworkError, AuditResponseError, EventsRemovedError, inWords } from "./errors.js";
 import type { ErrorDetail } from "./types.js";
 
 /** How requests are sent. */
@@ -324,20 +324,21 @@ function parsed<T>(text: string, status: number): T {
 }
 
 async function apiError(response: Response, call: Call): Promise<AuditApiError> {
-  const { code, message, details, requestId } = errorBody((await response.text()).slice(0, ERROR_CHARACTERS_MAX));
-  return new AuditApiError({
+  const { code, message, details, requestId, cursor } = errorBody((await response.text()).slice(0, ERROR_CHARACTERS_MAX));
+  const fields = {
     message: `${nameOf(call)}: ${response.status} ${code ?? ""}: ${message ?? "no error of the service"}${inWords(details)}`,
     status: response.status,
     code,
     details,
     requestId: requestId ?? response.headers.get("x-request-id") ?? undefined,
     retryAfterMs: retryAfterMs(response.headers.get("retry-after")),
-  });
+  };
+  return code === "events_removed" && cursor !== undefined ? new EventsRemovedError(fields, cursor) : new AuditApiError(fields);
 }
 
 /** The fields of an error, each only if it is what it should be: a proxy can send anything. */
-export function errorBody(text: string): { code?: string; message?: string; details?: ErrorDetail[]; requestId?: string } {
-  let body: { error?: { code?: unknown; message?: unknown; details?: unknown }; request_id?: unknown } | null;
+export function errorBody(text: string): { code?: string; message?: string; details?: ErrorDetail[]; cursor?: string; requestId?: string } {
+  let body: { error?: { code?: unknown; message?: unknown; details?: unknown; cursor?: unknown }; request_id?: unknown } | null;
   try {
     body = JSON.parse(text) as typeof body;
   } catch {
@@ -352,6 +353,9 @@ export function errorBody(text: string): { code?: string; message?: string; deta
   }
   if (Array.isArray(body?.error?.details)) {
     found.details = body.error.details.filter(isDetail);
+  }
+  if (typeof body?.error?.cursor === "string") {
+    found.cursor = body.error.cursor;
   }
   if (typeof body?.request_id === "string") {
     found.requestId = body.request_id;

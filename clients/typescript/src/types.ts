@@ -116,6 +116,15 @@ export type SetAsideFilter = QueryOf<"list_set_aside">;
 export type SetAsideSelection = RequestOf<"resend_set_aside">;
 export type ResendResult = ResponseOf<"resend_set_aside">;
 
+export type RetentionInfo = ResponseOf<"get_retention">;
+export type NewRetention = RequestOf<"set_retention">;
+export type PreviewedRetention = QueryOf<"preview_retention">;
+export type RetentionPreview = ResponseOf<"preview_retention">;
+export type Hold = ResponseOf<"list_holds">["holds"][number];
+export type NewHold = RequestOf<"place_hold">;
+export type HoldFilter = QueryOf<"list_holds">;
+export type LoggedRemoval = ResponseOf<"list_log_removals">["removals"][number];
+
 /** The body of a webhook's message; its `type` says which one. Ignore others: the service adds types without a new version. */
 export type WebhookBody = RequestOf<"receive_alert_fired"> | RequestOf<"receive_webhook_test">;
 

@@ -92,7 +92,7 @@ async function useKeys(client: AuditClient): Promise<void> {
   await client.viewerTokens.create({ tenant_id: "acme", tier: "support", expires_in: 600, portal: true });
   await client.projects.usage();
   await client.portal.get();
-  await client.portal.update({ name: "n", logo: null });
+  await client.portal.update({ name: "n", logo: null, destination_kinds: ["https"] });
   const tier = { categories: null, actions: null, hidden_fields: [], routes: null };
   await client.viewerTiers.list();
   await client.viewerTiers.get("n");
@@ -159,6 +159,7 @@ async function useDestinations({ destinations }: AuditClient): Promise<void> {
     settings: { url: "https://example.com" },
     credentials: { headers: {} },
     paused: true,
+    ocsf_classes: [{ action: "a.*", class_uid: 3001, activity_id: 1 }],
   } satisfies Parameters<AuditClient["destinations"]["update"]>[1];
   assert.deepEqual((await destinations.list()).map(({ kind }) => kind), ["splunk_hec"]);
   await destinations.get("id");
@@ -175,6 +176,22 @@ async function useDestinations({ destinations }: AuditClient): Promise<void> {
   await destinations.delete("id");
 }
 
+async function useRetention({ retention, holds, log }: AuditClient): Promise<void> {
+  const categories = { auth: 400, access: 400, mutation: 400, admin: 730, security: 2190, system: 366 };
+  assert.equal((await retention.get()).minimum_days, 93);
+  await retention.set({ days: 365, categories });
+  await retention.set({ preset: "hipaa" });
+  assert.equal((await retention.preview({ days: 365 })).estimated, true);
+  await retention.preview({ preset: "cnil" });
+  await retention.confirm("2026-01-01T00:00:00Z");
+  await retention.cancel(1203);
+  assert.deepEqual((await holds.list({ released: true })).map((hold) => hold.second_key), [true]);
+  const covers = { tenant_id: "acme", actor_id: "u1", target_id: "t1", from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
+  await holds.place({ reason: "Case 1", ...covers, second_key: true });
+  await holds.release("id", "closed");
+  assert.deepEqual((await log.removals()).map(({ kind }) => kind), ["retention"]);
+}
+
 test("the client uses everything that the document declares", async () => {
   const server = spawn(process.env["PYTHON"] ?? "python3", [SERVER], { stdio: ["ignore", "pipe", "inherit"] });
   try {
@@ -186,6 +203,7 @@ test("the client uses everything that the document declares", async () => {
     await useRules(client);
     await useAlerts(client);
     await useDestinations(client);
+    await useRetention(client);
     const stream = new AuditClient({ baseUrl, stream: true });
     await stream.ingest(EVENT);
     await client.streams.info(stream.claimToken!);

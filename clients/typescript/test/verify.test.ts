@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import {
   canonical,
+  type CompletenessDocument,
   contentHash,
   contentHashOfParts,
   leafHash,
@@ -11,9 +12,11 @@ import {
   parseJson,
   type ProofOfEvent,
   type PartProof,
+  type RemovedEvents,
   RootBuilder,
   toBase64,
   toHex,
+  verifyCompleteness,
   verifyConsistency,
   verifyInclusion,
   VerificationError,
@@ -101,6 +104,34 @@ test("checkpoints are those of the vectors, and every forged one is refused", as
   }
   await refused("invalid_key", openCheckpoint(v.checkpoints[0]!.note, v.key.replace("4ffeabe4", "4ffeabe5")));
   await refused("invalid_key", openCheckpoint(v.checkpoints[0]!.note, []));
+});
+
+interface CompletenessCase {
+  there: number[];
+  removed?: RemovedEvents;
+}
+
+interface CompletenessVectors {
+  key: string;
+  proof: CompletenessDocument;
+  events: object[];
+  accepted: CompletenessCase[];
+  refused: (CompletenessCase & { why: string })[];
+}
+
+test("the events that are not removed are complete, and another statement of removed ones is refused", async () => {
+  const v = vectors<CompletenessVectors>("completeness.json");
+  const verify = ({ there, removed }: CompletenessCase) =>
+    verifyCompleteness({ ...v.proof, removed }, there.map((index) => v.events[index]!), v.key);
+  for (const one of v.accepted) {
+    const { size, removed, newer } = await verify(one);
+    const stated = one.removed?.events ?? 0;
+    assert.deepEqual({ size, removed, newer }, { size: 7, removed: stated, newer: one.there.length - (7 - stated) });
+  }
+  assert.ok(v.accepted.length > 10 && v.refused.length > 20);
+  for (const one of v.refused) {
+    await assert.rejects(verify(one), VerificationError, one.why);
+  }
 });
 
 interface EventVectors {

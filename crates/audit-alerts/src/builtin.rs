@@ -23,11 +23,16 @@ pub enum BuiltinRule {
     BulkDataExport,
     /// Deletions in one tenant.
     AccountDeletionSpike,
+    /// Plans and removals of retention, and the end of holds.
+    Retention,
 }
 
 /// Patterns of actions that are failed sign-ins by their name, whatever precedes it: as its last name (`login_failed`) or its last two
 /// (`login.failed`).
 const FAILED_LOGINS: &[&str] = &["login.failed", "*.login.failed", "*.login_failed"];
+
+/// Actions that lead to a removal of events, beside those of retention itself.
+const REMOVALS: &[&str] = &["audit.hold.released", "audit.events.removed"];
 
 /// Patterns of sign-ins, which fail by their outcome.
 const LOGINS: &[&str] = &["*.login", "*.logged_in", "*.sign_in", "*.signed_in", "*.signin"];
@@ -71,6 +76,7 @@ impl BuiltinRule {
         Self::RapidApiKeyCreation,
         Self::BulkDataExport,
         Self::AccountDeletionSpike,
+        Self::Retention,
     ];
 
     /// The id of the rule, for example `auth_brute_force`.
@@ -105,9 +111,10 @@ impl BuiltinRule {
 
     /// The patterns that the rule has beside the `action_pattern` of its definition: an action that one of them matches counts too.
     pub const fn further_action_patterns(self) -> &'static [&'static str] {
-        match self.counts_logins() {
-            true => FAILED_LOGINS,
-            false => &[],
+        match self {
+            Self::AuthBruteForce | Self::PasswordSpraying => FAILED_LOGINS,
+            Self::Retention => REMOVALS,
+            _ => &[],
         }
     }
 
@@ -209,6 +216,15 @@ impl BuiltinRule {
                 GroupBy::TenantId,
                 Severity::High,
             ),
+            Self::Retention => (
+                "retention",
+                "Retention",
+                "audit.retention.*",
+                1,
+                60,
+                GroupBy::ActorId,
+                Severity::High,
+            ),
         };
         Line {
             id,
@@ -240,6 +256,7 @@ privilege_escalation_burst · *.role.updated · 3 in 600 s · actor_id · critic
 rapid_api_key_creation · *.api_key.created · 3 in 300 s · actor_id · medium
 bulk_data_export · *.exported · 5 in 600 s · actor_id · medium
 account_deletion_spike · *.deleted · 5 in 600 s · tenant_id · high
+retention · audit.retention.* · 1 in 60 s · actor_id · high
 ";
 
     #[test]
@@ -323,6 +340,29 @@ account_deletion_spike · *.deleted · 5 in 600 s · tenant_id · high
         assert!(counts("auth.failed", None));
         for action in ["user.relogin", "user.logins", "invoice.deleted"] {
             assert!(!counts(action, Some("failure")), "{action}");
+        }
+    }
+
+    #[test]
+    fn a_plan_a_removal_and_the_end_of_a_hold_are_of_retention() {
+        let counts = |action: &'static str| {
+            let event = Facets::default().with(Facet::Action, action);
+            BuiltinRule::Retention.counts(&event)
+        };
+        for action in [
+            "audit.retention.changed",
+            "audit.retention.planned",
+            "audit.events.removed",
+            "audit.hold.released",
+        ] {
+            assert!(counts(action), "{action}");
+        }
+        for action in [
+            "audit.hold.placed",
+            "audit.events.exported",
+            "user.retention.changed",
+        ] {
+            assert!(!counts(action), "{action}");
         }
     }
 

@@ -4,7 +4,7 @@ use crate::log::program::SigningError;
 use crate::log::tenants::behind::MapBehind;
 use audit_alerts::{BuiltinRuleError, TransitionError};
 use audit_auth::{CredentialError, Refused, SignError, TokenError};
-use audit_domain::{DamagedEvent, ProjectId, Violations};
+use audit_domain::{DamagedEvent, ProjectId, Timestamp, Violations};
 use audit_secrets::{OpenError, Place};
 use audit_store::StoreError;
 
@@ -38,6 +38,26 @@ pub enum AppError {
     /// The object does not exist, or the credential has no access to it.
     #[error("{0} not found")]
     NotFound(&'static str),
+    /// No event has this id now, and a removal may have taken it.
+    #[error(
+        "events that were received before {before} were removed; this id was one of them, or never existed"
+    )]
+    EventRemoved {
+        /// The latest time before which a removal has taken events.
+        before: Timestamp,
+    },
+    /// A removal has taken events behind the cursor.
+    #[error("events behind this cursor were removed; error.cursor continues with those that are left")]
+    EventsRemoved {
+        /// The same position, for a reader that knows of the removal.
+        cursor: String,
+    },
+    /// Removals have left too many holes in the log of a tenant for one proof.
+    #[error(
+        "removals have taken too many events from between those that the tenant still has for one proof; an audit of the log with a \
+         project key covers them"
+    )]
+    TooManyRemoved,
     /// The request conflicts with the present state.
     #[error("{0}")]
     Conflict(String),

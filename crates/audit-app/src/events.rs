@@ -7,7 +7,7 @@ use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{
     Condition, EventFilter, EventId, EventJson, EventOrder, Facet, FacetValues, MetadataPath, PageLimit,
-    Position, StoredEvent, ViewerRoute, ViewerTier, Violation, Violations,
+    Position, StoredEvent, Timestamp, ViewerRoute, ViewerTier, Violation, Violations,
 };
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
@@ -36,6 +36,8 @@ pub struct EventsResponse {
     pub events: Vec<EventJson>,
     /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
+    /// The latest time before which a removal has taken events of the log; `None` without a removal.
+    pub removed_before: Option<Timestamp>,
 }
 
 impl Presented<Readers> {
@@ -77,20 +79,24 @@ impl Presented<Readers> {
                 after,
                 limit: request.limit,
             };
-            Ok((query.ledger_id, query, cursor_scope))
+            Ok((query.ledger_id, query, (cursor_scope, scope)))
         };
-        let (page, query, cursor_scope) =
+        let (page, query, (cursor_scope, scope)) =
             service.read_ledger(prepare, |reader, query| match &request.ids {
                 Some(ids) => reader.events_of_ids(query, ids),
                 None => reader.events(query),
             })?;
-        service.events_response(page, query.tier.as_ref(), &cursor_scope)
+        Ok(EventsResponse {
+            removed_before: service.known_removed_before(&scope),
+            ..service.events_response(page, query.tier.as_ref(), &cursor_scope)?
+        })
     }
 
     /// One event by its id.
     ///
     /// # Errors
-    /// [`AppError::NotFound`] when the reader's project has no such event, or its tenant and tier do not show it.
+    /// [`AppError::NotFound`] when the reader's project has no such event, or its tenant and tier do not show it;
+    /// [`AppError::EventRemoved`] instead where a removal may have taken it.
     pub fn event(&self, selection: Selection, id: EventId) -> Result<EventJson> {
         self.in_its_cell(selection.project_id, |presented| {
             presented.event_here(selection, id)
@@ -99,32 +105,65 @@ impl Presented<Readers> {
 
     fn event_here(&self, selection: Selection, id: EventId) -> Result<EventJson> {
         let service = &self.service;
-        service.store.query(|reader| {
+        let (access, logged) = service.store.query(|reader| {
             let access = self.read_access(reader, selection, Some(ViewerRoute::Event))?;
             let logged = service.visible_event(reader, &access, id)?;
-            visible_json(&logged.event, access.tier.as_ref())
-        })
+            Ok::<_, AppError>((access, logged))
+        })?;
+        let logged = logged.ok_or_else(|| service.no_event(&access.scope, id))?;
+        visible_json(&logged.event, access.tier.as_ref())
     }
 }
 
 impl AuditLog {
-    /// An event, if the reader may see it.
+    /// An event, if it exists and the reader may see it.
     pub(crate) fn visible_event(
         &self,
         reader: &mut Reader<'_>,
         access: &ReadAccess,
         id: EventId,
-    ) -> Result<LoggedEvent> {
-        let logged = reader
-            .event(access.scope.ledger_id, id)?
-            .ok_or(AppError::NotFound("event"))?;
+    ) -> Result<Option<LoggedEvent>> {
+        let Some(logged) = reader.event(access.scope.ledger_id, id)? else {
+            return Ok(None);
+        };
         if let (Principal::Viewer(viewer), Some(tier)) = (&access.principal, &access.tier) {
             let facets = logged.event.facets()?;
             if facets.get(Facet::TenantId) != Some(&viewer.tenant_id) || !tier.shows(&facets) {
-                return Err(AppError::NotFound("event"));
+                return Ok(None);
             }
         }
-        Ok(logged)
+        Ok(Some(logged))
+    }
+
+    /// The error of an id for which there is no event, or none that the reader may see. It is the same for both, so that a viewer does
+    /// not learn which events of others exist.
+    pub(crate) fn no_event(&self, scope: &Scope, id: EventId) -> AppError {
+        match self.known_removed_before(scope) {
+            Some(before) if id.time() < before => AppError::EventRemoved { before },
+            _ => AppError::NotFound("event"),
+        }
+    }
+
+    /// The latest time before which a removal has taken events of a log, of any category; `None` without a removal.
+    ///
+    /// # Errors
+    /// When the lifecycle events of the log cannot be read, or are not those that were signed.
+    pub(crate) fn removed_before(&self, scope: &Scope) -> Result<Option<Timestamp>> {
+        let lifecycle = self.lifecycle(scope)?;
+        let removals = lifecycle.fold.removals();
+        let times = removals.flat_map(|(_, _, removal)| removal.received_before.values().copied());
+        Ok(times.max())
+    }
+
+    /// [`Self::removed_before`] for a reader of events. Where it is not known it is left out, because reading must go on.
+    pub(crate) fn known_removed_before(&self, scope: &Scope) -> Option<Timestamp> {
+        self.removed_before(scope).unwrap_or_else(|error| {
+            log::warn!(
+                "the removals of the log {} are not known: {error}",
+                scope.log_name()
+            );
+            None
+        })
     }
 
     fn open_cursor(&self, text: &str, scope: &str) -> Result<Position> {
@@ -147,6 +186,7 @@ impl AuditLog {
         Ok(EventsResponse {
             events: events.collect::<Result<_>>()?,
             cursor,
+            removed_before: None,
         })
     }
 }

@@ -1,15 +1,17 @@
 //! Evidence: events with proofs that they are in the log, for offline verification.
 //!
-//! The hash of every event is recomputed and every proof is verified before it is returned.
+//! The hash of every event is recomputed and every proof is verified before it is returned. Of an event that a removal has taken the
+//! content hash is left, which is proved in the same way.
 
 use crate::error::AppError;
 use crate::service::AuditLog;
-use audit_domain::{ContentHash, Envelope, Environment, LogName, ProjectId, StoredEvent, Timestamp};
+use audit_domain::{ContentHash, Envelope, Environment, EventId, LogName, ProjectId, Timestamp};
 use audit_ledger::{
     Hash, InclusionProof, Policy, ProofError, SignedCheckpoint, TileId, TreeHead, VerifierKey,
     merge_signatures,
 };
-use audit_store::{LedgerId, LoggedEvent, StoreError};
+use audit_store::{LedgerId, LoggedEvent, Reader, RemovalState, StoreError};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// The maximum number of events of one read.
@@ -30,8 +32,9 @@ pub struct EvidenceRequest {
 
 /// The events that a log received in a range of time, and a checkpoint that proves them.
 ///
-/// They are a run of the log without gaps, together with the event before and the event after them. The neighbours were
-/// received outside of the range, so an archive that leaves out an event of the range can be recognized.
+/// They are a run of the log without gaps, together with the position before and the position after them. The neighbours were
+/// received outside of the range, so an archive that leaves out an event of the range can be recognized. A removed event keeps its
+/// position; as a neighbour it does not show when it was received.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     /// A checkpoint (C2SP `tlog-checkpoint`) that covers all of them.
@@ -53,6 +56,23 @@ struct Run {
     inside: Range<u64>,
     /// The same with the neighbours that exist.
     all: Range<u64>,
+    /// The number of events inside that are there.
+    events: u64,
+}
+
+/// An event that a removal has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemovedEvidence {
+    /// Its content hash.
+    pub content_hash: ContentHash,
+    /// The position in the log of the event that authorised the removal.
+    pub removal: u64,
+}
+
+/// What is at a position of the log.
+enum Entry<'a> {
+    Event(&'a LoggedEvent),
+    Removed(&'a RemovedEvidence),
 }
 
 /// The proof that an event is in the log.
@@ -110,9 +130,9 @@ impl From<StoreError> for EvidenceError {
 type Result<T, E = EvidenceError> = std::result::Result<T, E>;
 
 impl Evidence {
-    /// The number of events, without the neighbours.
+    /// The number of events, without the neighbours and those that were removed.
     pub const fn events(&self) -> u64 {
-        self.run.inside.end - self.run.inside.start
+        self.run.events
     }
 
     /// The size and the root of the log that the proofs refer to.
@@ -189,7 +209,7 @@ impl AuditLog {
 
     /// The run of events that the log of this size received from `from` to `to`: an event of an anonymous stream when it was claimed.
     fn run_between(&self, ledger_id: LedgerId, size: u64, from: Timestamp, to: Timestamp) -> Result<Run> {
-        let (mut start, mut next) = (None, 0);
+        let (mut start, mut next, mut inside_events) = (None, 0, 0);
         let end = 'log: loop {
             let limit =
                 usize::try_from(size - next).map_or(READ_EVENTS_MAX, |left| left.min(READ_EVENTS_MAX));
@@ -197,6 +217,9 @@ impl AuditLog {
                 .store
                 .query(|reader| reader.logged_events(ledger_id, next, limit))?;
             for LoggedEvent { seq, event } in &events {
+                if *seq >= size {
+                    break 'log size;
+                }
                 let envelope = Envelope::read(&event.canonical);
                 let logged_at = envelope
                     .map_err(|_| EvidenceError::Altered { seq: *seq })?
@@ -207,6 +230,7 @@ impl AuditLog {
                 if logged_at > to && start.is_some() {
                     break 'log *seq;
                 }
+                inside_events += u64::from(start.is_some());
             }
             match events.last() {
                 Some(last) if last.seq + 1 < size => next = last.seq + 1,
@@ -215,7 +239,11 @@ impl AuditLog {
         };
         let inside = start.unwrap_or(end)..end;
         let all = inside.start.saturating_sub(1)..(end + 1).min(size);
-        Ok(Run { inside, all })
+        Ok(Run {
+            inside,
+            all,
+            events: inside_events,
+        })
     }
 
     /// Passes every event of the evidence and its neighbours to `take`, in the order of the log.
@@ -227,17 +255,46 @@ impl AuditLog {
         evidence: &Evidence,
         mut take: impl FnMut(&LoggedEvent) -> std::io::Result<()>,
     ) -> Result<()> {
-        self.each_event(evidence, evidence.run.all.clone(), |event, _| Ok(take(event)?))
+        self.each_entry(evidence, evidence.run.all.clone(), |entry, _, _| match entry {
+            Entry::Event(event) => Ok(take(event)?),
+            Entry::Removed(_) => Ok(()),
+        })
     }
 
-    /// Passes the proof of every event and of the neighbours to `take`, in the order of the log.
+    /// Passes the proof of every event and of the neighbours to `take`, in the order of the log. The id of one that was removed is unknown.
     ///
     /// # Errors
     /// [`EvidenceError::Unproved`], and those of [`Self::evidence_events`].
     pub fn evidence_proofs(
         &self,
         evidence: &Evidence,
-        mut take: impl FnMut(&StoredEvent, &EvidenceProof) -> std::io::Result<()>,
+        mut take: impl FnMut(Option<EventId>, &EvidenceProof) -> std::io::Result<()>,
+    ) -> Result<()> {
+        self.each_proof(evidence, |entry, proof| match entry {
+            Entry::Event(logged) => take(Some(logged.event.id), proof),
+            Entry::Removed(_) => take(None, proof),
+        })
+    }
+
+    /// Passes every removed event, also as a neighbour, with its position to `take`, in the order of the log.
+    ///
+    /// # Errors
+    /// As [`Self::evidence_proofs`].
+    pub fn evidence_removed(
+        &self,
+        evidence: &Evidence,
+        mut take: impl FnMut(u64, &RemovedEvidence) -> std::io::Result<()>,
+    ) -> Result<()> {
+        self.each_entry(evidence, evidence.run.all.clone(), |entry, seq, _| match entry {
+            Entry::Event(_) => Ok(()),
+            Entry::Removed(removed) => Ok(take(seq, removed)?),
+        })
+    }
+
+    fn each_proof(
+        &self,
+        evidence: &Evidence,
+        mut take: impl FnMut(Entry<'_>, &EvidenceProof) -> std::io::Result<()>,
     ) -> Result<()> {
         let head = evidence.head();
         let Range { mut start, end } = evidence.run.all;
@@ -253,50 +310,87 @@ impl AuditLog {
                 }
                 self.committed_tiles(reader, evidence.ledger_id, subtrees, head.size, None)
             })?;
-            self.each_event(evidence, seqs, |logged, leaf| {
-                let seq = logged.seq;
+            self.each_entry(evidence, seqs, |entry, seq, leaf| {
                 let inclusion = InclusionProof::prove(seq, head.size, |subtree| tiles.hash(subtree));
                 let inclusion = inclusion.map_err(AppError::internal)?;
                 inclusion
                     .verify(seq, &leaf, head)
                     .map_err(|source| EvidenceError::Unproved { seq, source })?;
-                Ok(take(&logged.event, &EvidenceProof { seq, inclusion })?)
+                Ok(take(entry, &EvidenceProof { seq, inclusion })?)
             })?;
         }
         Ok(())
     }
 
-    /// Passes the events at the given positions to `take`, each with its leaf hash.
-    fn each_event(
+    /// Passes what is at the given positions to `take`, each with its position and leaf hash.
+    fn each_entry(
         &self,
         evidence: &Evidence,
         seqs: Range<u64>,
-        mut take: impl FnMut(&LoggedEvent, Hash) -> Result<()>,
+        mut take: impl FnMut(Entry<'_>, u64, Hash) -> Result<()>,
     ) -> Result<()> {
         let Range { mut start, end } = seqs;
         while start < end {
-            let limit =
-                usize::try_from(end - start).map_or(READ_EVENTS_MAX, |left| left.min(READ_EVENTS_MAX));
-            let events = self
-                .store
-                .query(|reader| reader.logged_events(evidence.ledger_id, start, limit))?;
-            let mut events = events.iter();
-            for seq in start..start + limit as u64 {
-                let event = events.next().filter(|event| event.seq == seq);
-                let event = event.ok_or(EvidenceError::Altered { seq })?;
-                let StoredEvent {
-                    canonical,
-                    content_hash,
-                    content_salt,
-                    ..
-                } = &event.event;
-                if ContentHash::of(canonical, content_salt, &evidence.log) != Some(*content_hash) {
-                    return Err(EvidenceError::Altered { seq });
+            let seqs = start..end.min(start + READ_EVENTS_MAX as u64);
+            start = seqs.end;
+            let limit = (seqs.end - seqs.start) as usize;
+            let (events, removed) = self.store.query(|reader| {
+                let mut events = reader.logged_events(evidence.ledger_id, seqs.start, limit)?;
+                events.retain(|event| event.seq < seqs.end);
+                // After the events: a record is stored before its event goes.
+                let removed = match events.len() == limit {
+                    true => BTreeMap::new(),
+                    false => removed_between(reader, evidence.ledger_id, seqs.clone())?,
+                };
+                Ok::<_, EvidenceError>((events, removed))
+            })?;
+            let mut events = events.iter().peekable();
+            for seq in seqs {
+                if let Some(logged) = events.next_if(|logged| logged.seq == seq) {
+                    let content_hash = logged.event.content_hash;
+                    if logged.event.computed_hash(&evidence.log) != Some(content_hash) {
+                        return Err(EvidenceError::Altered { seq });
+                    }
+                    take(Entry::Event(logged), seq, Hash::of_event(&content_hash))?;
+                    continue;
                 }
-                take(event, Hash::of_event(content_hash))?;
+                let removed = removed.get(&seq).ok_or(EvidenceError::Altered { seq })?;
+                take(
+                    Entry::Removed(removed),
+                    seq,
+                    Hash::of_event(&removed.content_hash),
+                )?;
             }
-            start += limit as u64;
         }
         Ok(())
     }
+}
+
+/// The events at these positions that a removal has taken or is taking.
+fn removed_between(
+    reader: &mut Reader<'_>,
+    ledger_id: LedgerId,
+    seqs: Range<u64>,
+) -> Result<BTreeMap<u64, RemovedEvidence>> {
+    let begun = reader.removals(ledger_id)?.into_iter().filter_map(|row| {
+        use RemovalState::{Cleaning, Done, Removing};
+        let authority = row
+            .event_seq
+            .filter(|_| matches!(row.state, Removing | Cleaning | Done));
+        Some((row.number, authority?))
+    });
+    let begun: HashMap<u32, u64> = begun.collect();
+    let width = u64::from(TileId::WIDTH_MAX);
+    let records = reader.removal_records(ledger_id, seqs.start / width..seqs.end.div_ceil(width))?;
+    let records = records
+        .into_iter()
+        .filter(|(_, record)| record.mask.is_row() && seqs.contains(&record.seq));
+    let removed = records.filter_map(|(number, record)| {
+        let removed = RemovedEvidence {
+            content_hash: record.content_hash,
+            removal: *begun.get(&number)?,
+        };
+        Some((record.seq, removed))
+    });
+    Ok(removed.collect())
 }

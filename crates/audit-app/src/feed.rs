@@ -9,6 +9,8 @@
 
 pub(crate) mod follower;
 pub(crate) mod page;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use crate::turns::OwnedTurns;
 use audit_admission::TurnsOptions;

@@ -53,6 +53,7 @@ mod feed;
 mod ingest;
 mod key_trace;
 mod keys;
+mod lifecycle;
 mod log;
 mod measured;
 mod portal;
@@ -97,7 +98,7 @@ pub use dispatcher::DeliveryStatistics;
 pub use dispatcher::thread::Deliveries;
 pub use error::{AppError, Result, SecretFailure};
 pub use events::{EventsRequest, EventsResponse};
-pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest};
+pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest, RemovedEvidence};
 pub use export::pages::Export;
 pub use export::{EXPORTS_MAX, ORGANIZATION_EXPORTS_MAX};
 pub use feed::follower::{FeedRequest, Follower};
@@ -107,6 +108,14 @@ pub use key_trace::TracedEvent;
 pub use keys::{
     KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyChange, KeyManager, MASTER_KEYS_MAX, NewKey, PROJECT_KEYS_MAX,
 };
+pub use lifecycle::worker::{RemovalStatistics, thread::Removals};
+pub use lifecycle::{
+    HOLDS_MAX, HeldFor, HoldId, HoldRelease, LegalHold, LoggedRemoval, NewHold, PREVIEW_MONTHS_MAX,
+    PolicyInForce, PreviewMonth, RETENTION_DAYS_MAX, Retention, RetentionChange, RetentionPlan,
+    RetentionPreset, RetentionPreview, RetentionRemoval, StoredPlan, StoredRetention, WaitingFor,
+    stored_retention,
+};
+pub use log::tenants::completeness::{RemovedOfTenant, TenantCompleteness};
 pub use log::tenants::listed::{ListedTenant, TenantsRequest, TenantsResponse};
 pub use log::tenants::{AuditedTenantMap, StoredMapSecret};
 pub use log::witnessing::cosigned::LogCheckpoint;
@@ -142,9 +151,9 @@ pub use turns::{CredentialOwner, Member};
 pub use usage::{Quota, Usage};
 pub use verify::{
     AnchorFinding, AnchorReport, AnchoredHead, AnchoredLog, AnchoredLogs, AnchoredTenantMap, CellDatabase,
-    FINDINGS_MAX, Finding, LedgerReport, ListMismatch, Problem, RepairOptions, RepairReport, VerifyOptions,
-    cells_of_deployment, first_finding, keys_in_database, list_mismatch, verify_anchors, verify_deployment,
-    verify_log,
+    FINDINGS_MAX, Finding, LedgerReport, ListMismatch, Problem, Removed, RepairOptions, RepairReport,
+    VerifiedRemoval, VerifyOptions, cells_of_deployment, first_finding, keys_in_database, list_mismatch,
+    verify_anchors, verify_deployment, verify_log,
 };
 pub use viewers::{TIERS_MAX, TierChange};
 pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange, WebhookFormat};
@@ -169,7 +178,7 @@ pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
 pub use audit_secrets::{EncryptionKey, KeyId, KeyRing, OpenError, Secret, SecretText};
 pub use audit_store::{
     AlertFilter, Cell, CellSize, EventSummary, FrequentValues, Key, NewCell, Organization, Project,
-    StoreStatistics, StoredTier, SummaryBucket,
+    RemovalState, StoreStatistics, StoredTier, SummaryBucket,
 };
 pub use audit_webhooks::{
     AddressPolicy, DeliveryId, DeliveryStatus, FailureKind, Sender, SenderOptions, WebhookId, WebhookSecret,

@@ -7,6 +7,7 @@ mod memory;
 pub(crate) mod program;
 mod proofs;
 mod receipts;
+mod removals;
 mod roots;
 mod rotation;
 mod signer;
@@ -19,7 +20,7 @@ pub(crate) use anchors::Anchoring;
 pub use anchors::{
     AnchorInterval, AnchorIntervalError, AnchorPlace, AnchorPlaces, AnchorWebhook, PlaceStatistics,
 };
-use audit_domain::{ContentHash, ContentSalt, PartProofs, StoredEvent, ViewerTier};
+use audit_domain::{ContentHash, ContentSalt, PartProofs, StoredEvent, StoredSalt, ViewerTier};
 use audit_ledger::{Checkpoint, InclusionProof, TreeHead};
 pub(crate) use key::KeyAccess;
 pub use key::LogKeyError;
@@ -53,7 +54,7 @@ pub struct EventProof {
 pub enum Disclosure {
     /// It sees the whole event.
     Whole(ContentSalt),
-    /// Its tier hides parts of the event.
+    /// Its tier hides parts of the event, or parts were erased.
     Parts(Box<PartProofs>),
 }
 
@@ -61,7 +62,10 @@ impl Disclosure {
     fn new(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<Self> {
         Ok(match tier.filter(|tier| tier.hides_something()) {
             Some(tier) => Self::Parts(Box::new(event.part_proofs(tier)?)),
-            None => Self::Whole(event.content_salt),
+            None => match &event.content_salt {
+                StoredSalt::Whole(salt) => Self::Whole(*salt),
+                StoredSalt::Parts(parts) => Self::Parts(Box::new(parts.proofs().clone())),
+            },
         })
     }
 }

@@ -1,6 +1,8 @@
 //! Redaction of a typed event: which of its fields are texts, identifiers or free-form values.
 
-use audit_domain::{Actor, Change, Context, DigestKey, Event, OnBehalfOf, Record, SentDigest, Stamp, Target};
+use audit_domain::{
+    Actor, Change, Context, DigestKey, Event, LifecycleEvent, OnBehalfOf, Record, SentDigest, Stamp, Target,
+};
 use audit_redact::{Engine, Report, Session};
 use serde_json::{Map, Value};
 
@@ -78,6 +80,9 @@ fn redact_event(engine: &Engine, event: &mut Event) -> Report {
 
 /// Redacts an event of the service itself in place. `engine` has no rules that name fields.
 fn redact_own_event(engine: &Engine, event: &mut Event) -> Report {
+    if LifecycleEvent::is_action(event.action.as_str()) {
+        return redact_lifecycle_event(engine, event);
+    }
     // Without `..`, so that a new field does not compile until it is decided whether a client chose it.
     let Event {
         action: _,
@@ -119,6 +124,30 @@ fn redact_own_event(engine: &Engine, event: &mut Event) -> Report {
             after,
         } = change;
         redact_values(&mut session, &index.to_string(), before, after);
+    }
+    session.finish()
+}
+
+/// Redacts a lifecycle event in place: only what people wrote. A rule could take a digest, a position or a time for a number of somebody,
+/// and verifiers and the service read them. The ids in the changes of a hold are in all stored forms already.
+fn redact_lifecycle_event(engine: &Engine, event: &mut Event) -> Report {
+    let mut session = engine.session();
+    redact_optional(&mut session, &["actor", "name"], &mut event.actor.name);
+    redact_optional(&mut session, &["actor", "email"], &mut event.actor.email);
+    // The reason of a cancellation is a word of the service.
+    let is_cancelled = event.action.as_str().ends_with(".cancelled");
+    let names = ["reason", "basis", "ticket"];
+    for name in names
+        .into_iter()
+        .filter(|name| !is_cancelled || *name != "reason")
+    {
+        if let Some(value) = event
+            .metadata
+            .as_mut()
+            .and_then(|metadata| metadata.get_mut(name))
+        {
+            session.value(&["metadata", name], value);
+        }
     }
     session.finish()
 }
@@ -240,6 +269,70 @@ mod tests {
                 assert_eq!(digest, key.map(|_| sent.to_text().digest(None)));
             }
         }
+    }
+
+    fn of_service(action: &str, metadata: &Map<String, Value>, changes: Option<Vec<Change>>) -> Event {
+        Event {
+            action: action.parse().unwrap(),
+            category: audit_domain::Category::Security,
+            tenant_id: audit_domain::SERVICE_TENANT_ID.to_owned(),
+            actor: Actor {
+                id: "k1".to_owned(),
+                actor_type: audit_domain::ActorType::ApiKey,
+                name: Some("jane@example.com".to_owned()),
+                email: None,
+                on_behalf_of: None,
+            },
+            target: None,
+            targets: None,
+            outcome: None,
+            context: None,
+            metadata: Some(metadata.clone()),
+            changes,
+            idempotency_key: None,
+            occurred_at: None,
+        }
+    }
+
+    #[test]
+    fn no_rule_changes_why_a_plan_was_cancelled() {
+        let pattern = audit_redact::Pattern::parse("requested").unwrap();
+        let behavior = audit_redact::Behavior::Replace;
+        let engine = Engine::builder().pattern("words", pattern, behavior).build();
+        let metadata = Map::from_iter([("reason".to_owned(), json!("requested"))]);
+        for (action, is_kept) in [
+            ("audit.retention.cancelled", true),
+            ("audit.erasure.cancelled", true),
+            ("audit.hold.released", false),
+        ] {
+            let mut event = of_service(action, &metadata, None);
+            redact_own_event(&engine, &mut event);
+            assert_eq!(event.metadata.unwrap() == metadata, is_kept, "{action}");
+        }
+    }
+
+    #[test]
+    fn no_rule_changes_what_a_removal_is_verified_with() {
+        let metadata = json!({
+            "previous": 4_111_111_111_111_111_u64, "events": 4_111_111_111_111_111_u64,
+            "digest": "sha256:123-45-6789", "hold": "jane@example.com", "reason": "asked by jane@example.com",
+        });
+        let Value::Object(metadata) = metadata else {
+            panic!("{metadata}");
+        };
+        let change = Change {
+            field: "actor_id".to_owned(),
+            before: None,
+            after: Some(json!(["jane@example.com"])),
+        };
+        let mut event = of_service("audit.hold.placed", &metadata, Some(vec![change.clone()]));
+        redact_own_event(&Engine::builtins(), &mut event);
+        let redacted = event.metadata.unwrap();
+        for (name, value) in &metadata {
+            assert_eq!(redacted[name] == *value, name != "reason", "{name}: {redacted:?}");
+        }
+        assert_eq!(event.changes, Some(vec![change]));
+        assert!(!event.actor.name.unwrap().contains('@'));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::dispatcher::{DeliveryCounters, Wake};
 use crate::error::{AppError, Result};
 use crate::export::Exports;
 use crate::feed::Feeds;
+use crate::lifecycle::Lifecycles;
+use crate::lifecycle::worker::RemovalWorker;
 use crate::log::{Anchoring, LogSigner, Signing, TenantMaps, TileRoots, Witnessing};
 use crate::measured::Measured;
 use crate::redaction::engines::Engines;
@@ -18,7 +20,9 @@ use crate::self_audit::{ReadLimit, SelfAudit};
 use crate::settings::Settings;
 use crate::turns::ReaderTurns;
 use audit_auth::{Principal, ViewerSecret};
-use audit_domain::{Clock, CursorKey, Entropy, Environment, KeyId, ProjectId, Timestamp, Violations};
+use audit_domain::{
+    Clock, CursorKey, Entropy, Environment, KeyId, LogName, ProjectId, Timestamp, Violations,
+};
 use audit_redact::Engine;
 use audit_secrets::{KeyRing, Secret};
 use audit_store::{Deployment, Key, KeyUse, LedgerId, Reader, Store, StoreError};
@@ -53,6 +57,8 @@ pub struct AuditLog {
     pub(crate) wake: Arc<Wake>,
     pub(crate) deliveries: DeliveryCounters,
     pub(crate) destination_worker: Worker,
+    pub(crate) lifecycles: Lifecycles,
+    pub(crate) removal_worker: RemovalWorker,
     pub(crate) feeds: Feeds,
     pub(crate) exports: Exports,
     pub(crate) sending: Sending,
@@ -96,6 +102,11 @@ impl Scope {
     /// The name of the log within its deployment.
     pub(crate) fn log_name(&self) -> String {
         format!("{}/{}", self.project.project.id, self.environment.as_str())
+    }
+
+    /// The same, as the content hashes of its events have it.
+    pub(crate) fn log(&self) -> LogName {
+        LogName::new(self.project.project.id, self.environment)
     }
 }
 
@@ -145,6 +156,8 @@ impl Parts {
             wake,
             deliveries: DeliveryCounters::default(),
             destination_worker: Worker::default(),
+            lifecycles: Lifecycles::default(),
+            removal_worker: RemovalWorker::default(),
             activity: Activity::new(self.settings.project_metrics),
             measured: Mutex::default(),
             pending: Mutex::default(),

@@ -37,6 +37,10 @@ pub struct Settings {
     pub signing_program_before: Option<Arc<dyn SigningProgram>>,
     /// The witnesses that cosign checkpoints. None where nobody is asked.
     pub witnesses: Option<Arc<Witnesses>>,
+    /// Whether an authority stamps anchors with its time: then events are removed only while there is a new time stamp.
+    pub stamps_anchors: bool,
+    /// How long a plan of retention waits before its events are removed, in seconds.
+    pub removal_grace_seconds: i64,
     /// Whether the service records its own changes as events, where the database does not say so yet.
     pub self_audit: bool,
     /// Whether the addresses from which keys send events are stored, for [`AuditLog::trace_key`](crate::AuditLog::trace_key).
@@ -67,6 +71,8 @@ impl Default for Settings {
             signing_program: None,
             signing_program_before: None,
             witnesses: None,
+            stamps_anchors: false,
+            removal_grace_seconds: 86_400,
             self_audit: true,
             sender_addresses: true,
             project_metrics: 0,

@@ -6,7 +6,7 @@ use crate::events::{as_stored, permitted};
 use crate::reading::ReadAccess;
 use crate::service::Selection;
 use audit_auth::Readers;
-use audit_domain::{EventFilter, Interval, TimeZone, ViewerRoute, Violations};
+use audit_domain::{EventFilter, Interval, TimeZone, Timestamp, ViewerRoute, Violations};
 use audit_store::{EventSummary, StoreError, SummaryQuery, SummaryRefusal};
 
 /// A request for a summary of events. Ids in the filter are unredacted; redaction may have stored them in other forms.
@@ -23,20 +23,29 @@ pub struct SummaryRequest {
 }
 
 impl Presented<Readers> {
-    /// The summary of the events that the holder of the credential may see.
+    /// The summary of the events that the holder of the credential may see, and the latest time before which a removal has taken events
+    /// of the log.
     ///
     /// # Errors
     /// Those of [`Self::authenticate`]; [`AppError::Forbidden`] when the tier of the viewer has no summaries;
     /// [`AppError::NotFound`] when the credential has no access to the project;
     /// [`AppError::Invalid`] when the range of time has too many buckets, or the index cannot count what the filter selects and
     /// it is too much to be read; [`AppError::Unavailable`] when it is too much to be read while the index is rebuilt.
-    pub fn summary(&self, selection: Selection, request: SummaryRequest) -> Result<EventSummary> {
+    pub fn summary(
+        &self,
+        selection: Selection,
+        request: SummaryRequest,
+    ) -> Result<(EventSummary, Option<Timestamp>)> {
         self.in_its_cell(selection.project_id, |presented| {
             presented.summary_here(selection, request.clone())
         })
     }
 
-    fn summary_here(&self, selection: Selection, request: SummaryRequest) -> Result<EventSummary> {
+    fn summary_here(
+        &self,
+        selection: Selection,
+        request: SummaryRequest,
+    ) -> Result<(EventSummary, Option<Timestamp>)> {
         let service = &self.service;
         let prepare = |reader: &mut audit_store::Reader<'_>| {
             let ReadAccess {
@@ -53,14 +62,14 @@ impl Presented<Readers> {
                 zone: request.zone.clone(),
                 splits_by_category: request.splits_by_category,
             };
-            Ok((scope.ledger_id, query, ()))
+            Ok((scope.ledger_id, query, scope))
         };
-        let (summary, ..) = service.read_ledger(prepare, |reader, query| reader.summary(query))?;
-        summary.map_err(refused)
+        let (summary, _, scope) = service.read_ledger(prepare, |reader, query| reader.summary(query))?;
+        Ok((summary.map_err(refused)?, service.known_removed_before(&scope)))
     }
 }
 
-fn refused(refusal: SummaryRefusal) -> AppError {
+pub(crate) fn refused(refusal: SummaryRefusal) -> AppError {
     match refusal {
         SummaryRefusal::TooManyBuckets(error) => Violations::one("interval", error).into(),
         SummaryRefusal::Uncountable(field) => Violations::one(

@@ -1,4 +1,5 @@
-//! `log verify`: checks that the database holds exactly the events that were appended and signed.
+//! `log verify`: checks that the database holds exactly the events that were appended and signed, but for those that a removal in the log
+//! took.
 //!
 //! No stored value is trusted. The content hash of every event is computed from its text, and the tree is rebuilt from the
 //! hashes. The stored tiles, the frontier of the tree, the other columns of the head and the last checkpoint are compared with
@@ -10,6 +11,7 @@ mod anchors;
 mod finding;
 mod listed;
 mod maps;
+mod removals;
 mod repair;
 mod tenants;
 mod tree;
@@ -29,16 +31,23 @@ use audit_ledger::{
     CheckpointError, Hash, HeadKey, Origin, SignedCheckpoint, TenantMapKey, TreeHead, VerifierKey,
 };
 use audit_secrets::{KeyRing, OpenError};
-use audit_store::{CellId, DatabaseUrl, Reader, StoredLedger, StoredTenantMap, StrayEvent, inspect};
+use audit_store::{
+    CellId, DatabaseUrl, Reader, StoredLedger, StoredRemoval, StoredTenantMap, StrayEvent, inspect,
+};
 pub use finding::{FINDINGS_MAX, Finding, Problem};
 use listed::ListedProjects;
 pub use listed::{ListMismatch, list_mismatch};
-use maps::{MapWalk, TenantWalk};
+use maps::{Labels, MapWalk, TenantWalk};
+use removals::RemovalWalk;
+pub use removals::{Removed, VerifiedRemoval};
 pub use repair::{RepairOptions, RepairReport};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use tenants::TenantKeys;
 use walk::Walk;
+
+/// How often the events of a ledger are read while its removals go on.
+const WALKS_MAX: usize = 3;
 
 /// The ledgers to verify, and what is known from sources other than the database.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +66,8 @@ pub struct VerifyOptions {
     pub head_key: Option<HeadKey>,
     /// Events that were received before this time must be signed.
     pub signed_before: Option<Timestamp>,
+    /// The time at which the removals of the logs are judged. Without it, none is late.
+    pub now: Option<Timestamp>,
     /// What anchors show of the logs.
     pub anchored: AnchoredLogs,
     /// The secret that blinds the maps of tenants; by default the one in the database.
@@ -93,6 +104,8 @@ pub struct LedgerReport {
     pub signed: Option<u64>,
     /// The root of the tree over the events, if it could be computed.
     pub root: Option<Hash>,
+    /// What removals took from the log.
+    pub removed: Removed,
     /// The findings: those that name an event first, in the order of the log. At most [`FINDINGS_MAX`] of each kind.
     pub findings: Vec<Finding>,
     /// The number of findings, including those over the limit.
@@ -158,6 +171,7 @@ impl AuditLog {
     ) -> Result<Vec<LedgerReport>> {
         let options = VerifyOptions {
             encryption: self.settings.encryption.clone(),
+            now: Some(self.clock.now()),
             ..options.clone()
         };
         self.store.query(|reader| {
@@ -386,12 +400,43 @@ struct Verification<'a> {
 }
 
 impl<'a> Verification<'a> {
+    /// Verifies a ledger. Its head, removals, events and records are read one after the other. Where something is found and the removals
+    /// have gone on meanwhile, reads all of them again.
     fn ledger(
         &mut self,
         reader: &mut Reader<'_>,
         ledger: &StoredLedger,
         tenant_map: Option<StoredTenantMap>,
     ) -> Result<LedgerReport> {
+        let (mut ledger, mut tenant_map, done) = (ledger.clone(), tenant_map, self.done);
+        let mut walks = 1;
+        loop {
+            let ledger_id = ledger.ledger_id;
+            let removals = reader.stored_removals(ledger_id)?;
+            let (report, is_current) = self.walk(reader, &ledger, tenant_map, &removals)?;
+            let is_last = walks == WALKS_MAX || report.findings.is_empty();
+            if is_last || (is_current && reader.stored_removals(ledger_id)? == removals) {
+                return Ok(report);
+            }
+            let found = FoundLedgers::read(reader, self.options)?;
+            let mut found = found.ledgers.into_iter().zip(found.maps);
+            let Some(present) = found.find(|(present, _)| present.ledger_id == ledger_id) else {
+                return Ok(report);
+            };
+            (ledger, tenant_map) = present;
+            self.done = done;
+            walks += 1;
+        }
+    }
+
+    /// Verifies a ledger once. Also says whether its head has the events of all removals that rows name.
+    fn walk(
+        &mut self,
+        reader: &mut Reader<'_>,
+        ledger: &StoredLedger,
+        tenant_map: Option<StoredTenantMap>,
+        removals: &[StoredRemoval],
+    ) -> Result<(LedgerReport, bool)> {
         let size = ledger.size.max(0).unsigned_abs();
         let name = format!("{}/{}", ledger.project_id, ledger.environment);
         let stored = ledger.checkpoint.as_ref().map(|row| self.open(&name, &row.note));
@@ -410,7 +455,9 @@ impl<'a> Verification<'a> {
         let sizes = sizes.chain(anchored.heads.iter().map(|anchored| anchored.head.size));
         let sizes = sizes.chain(unsigned.iter().map(|head| head.size));
         let sizes = sizes.chain([signed.unwrap_or(0)]);
-        let mut walk = Walk::new(reader, ledger, size, self.head_key.as_ref(), sizes);
+        let now = self.options.now.unwrap_or(Timestamp::MIN);
+        let removals = RemovalWalk::new(removals, size, ledger.log_name(), now);
+        let mut walk = Walk::new(reader, ledger, size, self.head_key.as_ref(), removals, sizes);
         let map_key = match &self.tenant_map_secret {
             StoredMapSecret::Known(secret) => Some(TenantMapKey::of_log(secret, &name)),
             StoredMapSecret::Missing | StoredMapSecret::Sealed => None,
@@ -419,6 +466,8 @@ impl<'a> Verification<'a> {
         walk.tenants = tenant_map.filter(|_| are_maps_verified).map(TenantWalk::new);
         let sizes = anchored.maps.iter().map(|anchored| anchored.map.size);
         walk.maps = map_key.as_ref().and_then(|key| MapWalk::new(sizes, key));
+        let has_maps = walk.tenants.is_some() || walk.maps.is_some();
+        walk.labels = map_key.clone().filter(|_| has_maps).map(Labels::new);
         if ledger.size < 0 {
             walk.findings.add(Finding::log(Problem::Size(ledger.size)));
         }
@@ -429,6 +478,7 @@ impl<'a> Verification<'a> {
             self.done += events;
             (self.progress)(self.done, self.total);
         })?;
+        let removed = walk.removals.finish(&mut walk.findings);
         let head = walk.check_frontier(ledger)?;
         walk.check_head(ledger);
         if self.head_key.as_ref().is_some_and(|key| !ledger.is_sealed(key)) {
@@ -464,7 +514,7 @@ impl<'a> Verification<'a> {
             walk.check_unsigned(signed.unwrap_or(0), time);
         }
         walk.check_stray_tiles()?;
-        walk.check_alerts()?;
+        walk.check_alerts(removed.before)?;
         if let Some(tenants) = walk.tenants.take() {
             let keys = TenantKeys {
                 of_heads: self.head_key.as_ref(),
@@ -478,16 +528,19 @@ impl<'a> Verification<'a> {
                 .iter()
                 .for_each(|stray| walk.findings.add(stray_finding(stray)));
         }
+        let is_current = !walk.removals.is_outdated;
         let (findings, findings_count) = walk.findings.finish();
-        Ok(LedgerReport {
+        let report = LedgerReport {
             project_id: ledger.project_id.clone(),
             environment: ledger.environment.clone(),
             events: size,
             signed,
             root: head.map(|head| head.root),
+            removed,
             findings,
             findings_count,
-        })
+        };
+        Ok((report, is_current))
     }
 
     /// The heads of a log that were signed, according to the database and to this node, and those that it could not sign.
@@ -555,6 +608,7 @@ impl<'a> Verification<'a> {
                 events: 0,
                 signed,
                 root: None,
+                removed: Removed::default(),
                 findings: vec![Finding::log(problem)],
                 findings_count: 1,
             })

@@ -65,7 +65,7 @@ fn singular(list: &str) -> &str {
 }
 
 impl Client {
-    fn send(
+    pub(crate) fn send(
         &self,
         method: &'static str,
         path: String,

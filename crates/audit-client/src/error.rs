@@ -119,6 +119,9 @@ pub struct ApiError {
     pub message: String,
     /// One for each invalid field.
     pub details: Vec<Detail>,
+    /// With the code `events_removed`, 410: retention has removed events behind the cursor of the feed before they were read. To go on
+    /// without them, continue with this cursor, which stands for the same position.
+    pub cursor: Option<String>,
     /// `x-request-id` of the response.
     pub request_id: Option<String>,
     /// `Retry-After` of the response, in seconds.
@@ -164,6 +167,7 @@ impl ApiError {
             code: error["code"].as_str().map(str::to_owned),
             message,
             details: details_of(&error["details"]),
+            cursor: error["cursor"].as_str().map(str::to_owned),
             request_id,
             retry_after,
         }
@@ -179,6 +183,7 @@ impl ApiError {
                 .unwrap_or("the event was refused")
                 .to_owned(),
             details: details_of(&entry["details"]),
+            cursor: None,
             request_id: request_id.map(str::to_owned),
             retry_after: None,
         }

@@ -19,6 +19,7 @@ mod policy;
 mod proof;
 mod reading;
 mod recorder;
+mod retention;
 mod spool;
 #[cfg(feature = "tower")]
 pub mod tower;

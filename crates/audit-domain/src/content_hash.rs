@@ -130,24 +130,62 @@ pub struct PartProofs([PartProof; EventPart::COUNT]);
 impl PartProofs {
     /// For a reader from whom some parts of a stored event are hidden. `None` when the text is not one of an event.
     pub fn new(canonical: &str, salt: &ContentSalt, is_hidden: impl Fn(EventPart) -> bool) -> Option<Self> {
-        let fields = FieldRanges::find(canonical)?.of(canonical);
         let mut batch = Batch::default();
         salt.add_salts(&mut batch);
         let salts = part_salts(batch.digests());
-        let parts = || salts.iter().zip(EventPart::ALL);
-        for (salt, part) in parts().filter(|(_, part)| is_hidden(**part)) {
-            add_part(&mut batch, *part, salt, &fields);
-        }
-        let mut hashes = batch.digests();
-        let mut proofs = salts.map(PartProof::Salt);
-        for (proof, (_, part)) in proofs.iter_mut().zip(parts()) {
-            if is_hidden(*part)
-                && let Some(hash) = hashes.next()
+        Self(salts.map(PartProof::Salt)).hiding(canonical, is_hidden)
+    }
+
+    /// The proofs for a reader from whom more parts of the stored event are hidden. `None` when the text is not one of an event.
+    pub fn hiding(mut self, canonical: &str, is_hidden: impl Fn(EventPart) -> bool) -> Option<Self> {
+        let fields = FieldRanges::find(canonical)?.of(canonical);
+        let mut batch = Batch::default();
+        let mut hidden = Vec::new();
+        for (proof, part) in self.0.iter_mut().zip(EventPart::ALL) {
+            if let PartProof::Salt(salt) = proof
+                && is_hidden(*part)
             {
-                *proof = PartProof::Hash(hash);
+                add_part(&mut batch, *part, salt, &fields);
+                hidden.push(proof);
             }
         }
-        Some(Self(proofs))
+        for (proof, hash) in hidden.into_iter().zip(batch.digests()) {
+            *proof = PartProof::Hash(hash);
+        }
+        Some(self)
+    }
+
+    /// Reads what [`Self::to_stored`] writes: the proofs, and the tag of each.
+    pub(crate) fn from_stored(bytes: &[u8]) -> Option<(Self, [u8; EventPart::COUNT])> {
+        let mut proofs = [PartProof::Hash([0; 32]); EventPart::COUNT];
+        let mut tags = [0; EventPart::COUNT];
+        let mut rest = bytes;
+        for (proof, tag) in proofs.iter_mut().zip(&mut tags) {
+            let (first, after) = rest.split_first()?;
+            *tag = *first;
+            (*proof, rest) = match first {
+                0 => {
+                    let (salt, after) = after.split_first_chunk()?;
+                    (PartProof::Salt(*salt), after)
+                }
+                _ => {
+                    let (hash, after) = after.split_first_chunk()?;
+                    (PartProof::Hash(*hash), after)
+                }
+            };
+        }
+        rest.is_empty().then_some((Self(proofs), tags))
+    }
+
+    /// Writes for each part its tag, and its salt or hash.
+    pub(crate) fn to_stored(&self, tags: &[u8; EventPart::COUNT], bytes: &mut Vec<u8>) {
+        for (proof, tag) in self.0.iter().zip(tags) {
+            bytes.push(*tag);
+            match proof {
+                PartProof::Salt(salt) => bytes.extend_from_slice(salt),
+                PartProof::Hash(hash) => bytes.extend_from_slice(hash),
+            }
+        }
     }
 
     /// The hidden parts.
@@ -197,12 +235,25 @@ impl ContentHash {
     /// The content hash that a reader computes from the parts that it sees and the proofs of all parts. The members of `event` that are
     /// not hashed do not matter.
     pub fn of_visible(event: &Map<String, Value>, proofs: &PartProofs, log: &LogName) -> Self {
-        let visible = VisibleTexts::of(event);
-        let fields = visible.texts();
+        Self::of_parts(&VisibleTexts::of(event).texts(), proofs, log)
+    }
+
+    /// The content hash of an event with this canonical text, of which the parts without a salt were erased. `None` when the text is not
+    /// one of an event, or has a field of an erased part, which nothing would prove.
+    pub fn of_erased(canonical: &str, proofs: &PartProofs, log: &LogName) -> Option<Self> {
+        let fields = FieldRanges::find(canonical)?.of(canonical);
+        let is_absent = |part: EventPart| part.fields().iter().all(|field| fields.get(*field).is_empty());
+        proofs
+            .hidden()
+            .all(is_absent)
+            .then(|| Self::of_parts(&fields, proofs, log))
+    }
+
+    fn of_parts(fields: &FieldTexts<'_>, proofs: &PartProofs, log: &LogName) -> Self {
         let mut batch = Batch::default();
         for (part, proof) in EventPart::ALL.iter().zip(&proofs.0) {
             if let PartProof::Salt(salt) = proof {
-                add_part(&mut batch, *part, salt, &fields);
+                add_part(&mut batch, *part, salt, fields);
             }
         }
         let mut computed = batch.digests();
@@ -213,7 +264,7 @@ impl ContentHash {
         drop(computed);
         let mut prefixes = batch.prefixes([hashes], |hashes, message| write_parts(log, &hashes, message));
         let parts = PartsHash(prefixes.pop().unwrap_or_default());
-        parts.content_hash(&fields)
+        parts.content_hash(fields)
     }
 }
 

@@ -43,6 +43,32 @@ impl Position {
     }
 }
 
+/// Where a reader of the feed is. Its cursor has it as one count: the position in the lower 40 bits, the removal in the upper 24.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedPosition {
+    /// The position in the log of the next event.
+    pub seq: u64,
+    /// The number of the newest removal that the reader has been told of; 0 for none.
+    pub removal: u32,
+}
+
+impl FeedPosition {
+    const SEQ_BITS: u32 = 40;
+
+    /// The count that a cursor holds.
+    pub const fn to_count(self) -> u64 {
+        self.seq | (self.removal as u64) << Self::SEQ_BITS
+    }
+
+    /// From the count of [`Self::to_count`].
+    pub const fn from_count(count: u64) -> Self {
+        Self {
+            seq: count & ((1 << Self::SEQ_BITS) - 1),
+            removal: (count >> Self::SEQ_BITS) as u32,
+        }
+    }
+}
+
 /// The secret with which cursors are sealed. Its memory is zeroed when it is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct CursorKey([u8; 32]);
@@ -168,6 +194,13 @@ mod tests {
             prop_assert_eq!(CursorKey::new([8; 32]).open_count(&text, &scope), Err(CursorError));
             prop_assert_eq!(key.open(&text, &scope), Err(CursorError));
             prop_assert_eq!(key.open_count(&key.seal(&count.to_be_bytes(), &scope), &scope), Err(CursorError));
+        }
+
+        #[test]
+        fn a_position_in_the_feed_comes_back_from_its_count(seq in 0..1_u64 << 40, removal in 0..1_u32 << 24) {
+            let position = FeedPosition { seq, removal };
+            prop_assert_eq!(FeedPosition::from_count(position.to_count()), position);
+            prop_assert_eq!(FeedPosition::from_count(seq), FeedPosition { seq, removal: 0 });
         }
 
         #[test]

@@ -49,6 +49,36 @@ impl FromStr for ContentHash {
     }
 }
 
+/// A SHA-256 digest over something else than an event. Written as a [`ContentHash`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sha256Digest(ContentHash);
+
+impl Sha256Digest {
+    /// The 32 bytes.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+
+    /// From the bytes of [`Self::as_bytes`].
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(ContentHash::from_bytes(bytes))
+    }
+}
+
+impl fmt::Display for Sha256Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl FromStr for Sha256Digest {
+    type Err = ContentHashError;
+
+    fn from_str(text: &str) -> Result<Self, ContentHashError> {
+        text.parse().map(Self)
+    }
+}
+
 /// A key for [`SentDigest`], so that the digest cannot be used to guess what redaction removed. Its memory is zeroed when it is
 /// dropped.
 #[derive(Clone)]

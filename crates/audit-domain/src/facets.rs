@@ -293,7 +293,8 @@ struct StoredFields<'a> {
 
 #[derive(Deserialize)]
 struct StoredActor<'a> {
-    #[serde(borrow)]
+    /// Empty where it was erased.
+    #[serde(borrow, default)]
     id: Cow<'a, str>,
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
@@ -307,7 +308,8 @@ struct StoredActor<'a> {
 
 #[derive(Deserialize)]
 struct StoredTarget<'a> {
-    #[serde(borrow)]
+    /// Empty where it was erased.
+    #[serde(borrow, default)]
     id: Cow<'a, str>,
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,

@@ -177,6 +177,12 @@ impl<'a> Fields<'a> {
         self.as_integer(name, &value, range)
     }
 
+    /// A whole number within `range`.
+    pub fn required_integer(&mut self, name: &str, range: RangeInclusive<i64>) -> Option<i64> {
+        let value = self.required(name)?;
+        self.as_integer(name, &value, range)
+    }
+
     fn as_integer(&mut self, name: &str, value: &Json<'_>, range: RangeInclusive<i64>) -> Option<i64> {
         let Json::Number(number) = value else {
             return self.violate(

@@ -261,7 +261,7 @@ mod tests {
             occurred_at: Timestamp::from_seconds(0),
             canonical: canonical.to_owned(),
             content_hash: crate::ContentHash::from_bytes([7; 32]),
-            content_salt: crate::ContentSalt::from_bytes([7; 16]),
+            content_salt: crate::ContentSalt::from_bytes([7; 16]).into(),
             redacted: false,
         };
         let tier = |hidden: &[&str], categories: Option<&[Category]>| ViewerTier {
@@ -295,7 +295,7 @@ mod tests {
             occurred_at: Timestamp::from_seconds(0),
             canonical: r#"{"action":"a.b","actor":{"id":"a","type":"user"},"category":"auth","metadata":{"plan":"pro","tags":["x","y"]},"tenant_id":"t"}"#.to_owned(),
             content_hash: crate::ContentHash::from_bytes([7; 32]),
-            content_salt: crate::ContentSalt::from_bytes([7; 16]),
+            content_salt: crate::ContentSalt::from_bytes([7; 16]).into(),
             redacted: false,
         };
         let shows = |path: &str, condition: Condition, hidden: &[&str]| {

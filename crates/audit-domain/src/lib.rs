@@ -23,6 +23,7 @@
 //! - [`EventField`] lists the fields of an event, and [`Facet`] those by which it is filtered. Whatever decides something by field
 //!   matches over one of the lists, or destructures [`Event`] or [`EventFilter`] without `..`: a new field does not compile until it
 //!   is decided everywhere, and a tier that hides it hides it from filters and searches, too.
+//! - [`Lifecycle`] decides whether a removal is one that policy, holds and grace allow. Service and verifiers ask the same fold.
 //! - [`EventFilter::matches`] defines a query's result; whatever finds candidates faster must agree with it.
 
 #[doc(hidden)]
@@ -53,13 +54,16 @@ mod iso8601;
 pub mod json;
 mod key_limits;
 mod length_prefix;
+mod lifecycle;
 mod log_name;
 mod metadata;
 mod month;
 mod network;
+mod part_mask;
 mod record;
 mod search;
 mod service_event;
+mod stored_salt;
 mod tier;
 mod time;
 mod time_ordered;
@@ -71,8 +75,8 @@ mod words;
 pub use account::{Environment, Name, NameError, Plan};
 pub use condition::{ActionPatternError, AddressPatternError, Condition, ValuePattern};
 pub use content_hash::{ContentSalt, ContentSaltError, PartProofs};
-pub use cursor::{CursorError, CursorKey, Position};
-pub use digest::{Comparison, ContentHash, ContentHashError, DigestKey, SentDigest};
+pub use cursor::{CursorError, CursorKey, FeedPosition, Position};
+pub use digest::{Comparison, ContentHash, ContentHashError, DigestKey, SentDigest, Sha256Digest};
 pub use disclosed::DisclosedEvent;
 pub use envelope::{Envelope, EnvelopeError, logged_at};
 pub use event::{
@@ -91,10 +95,16 @@ pub use ids::{ClaimToken, EventId, IdError, KeyId, OrganizationId, ProjectId, Ru
 pub use interval::{BUCKETS_MAX, Buckets, Interval, TooManyBuckets};
 pub use key_limits::{KeyLimits, KeyScope, KeyScopes, WiderLimit};
 pub use length_prefix::write_with_length;
+pub use lifecycle::{
+    CancelReason, DEFAULT_DAYS, Erasure, ErasurePlan, HeldFields, Hold, Lifecycle, LifecycleError,
+    LifecycleEvent, ReceivedBefore, Removal, Restored, RetentionPlan, RetentionPolicy, Undelivered,
+    before_of,
+};
 pub use log_name::LogName;
 pub use metadata::{MetadataPath, MetadataPathError, VisibleMetadata};
 pub use month::{IdempotencyWindow, Month};
 pub use network::{Network, NetworkError, read_address};
+pub use part_mask::PartMask;
 pub use record::{DamagedEvent, HashedRecord, Record, Stamp, StoredEvent};
 pub use search::{
     Extent, FoldedText, Lookup, Search, SearchMode, SearchScope, SearchWord, SearchedText, Word, Words,
@@ -102,6 +112,7 @@ pub use search::{
 pub use service_event::{
     SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_event, resembles_service_event,
 };
+pub use stored_salt::{ErasedParts, StoredSalt};
 pub use tier::{
     DEFAULT_TIER, HiddenField, HiddenFieldError, TierName, TierNameError, ViewerRoute, ViewerTier,
 };

@@ -161,7 +161,7 @@ mod tests {
             occurred_at: Timestamp::from_seconds(0),
             canonical: format!(r#"{{"action":"a.b","metadata":{metadata}}}"#),
             content_hash: ContentHash::from_bytes([7; 32]),
-            content_salt: ContentSalt::from_bytes([7; 16]),
+            content_salt: ContentSalt::from_bytes([7; 16]).into(),
             redacted: false,
         }
     }

@@ -4,7 +4,7 @@ use crate::content_hash::{EVENTS_AT_ONCE, PartsHash, hash_together};
 use crate::field_texts::FieldRanges;
 use crate::{
     ContentHash, ContentSalt, Event, EventField, EventId, EventJson, EventText, LogName, PartProofs,
-    Timestamp, ViewerTier, canonical,
+    StoredSalt, Timestamp, ViewerTier, canonical,
 };
 use audit_sha256::Batch;
 use serde_json::{Map, Value};
@@ -306,8 +306,8 @@ pub struct StoredEvent {
     pub canonical: String,
     /// The hash that was stored beside it.
     pub content_hash: ContentHash,
-    /// The random bytes in the hash.
-    pub content_salt: ContentSalt,
+    /// The random bytes in the hash, or what an erasure left of them.
+    pub content_salt: StoredSalt,
     /// Whether redaction changed the event.
     pub redacted: bool,
 }
@@ -331,7 +331,13 @@ impl DamagedEvent {
 }
 
 impl StoredEvent {
-    /// The event as a full read returns it, as JSON text: the stored text with `content_hash`, `content_salt` and `redacted` added.
+    /// The content hash that its text and salt have in a log. `None` where they are not those of an event.
+    pub fn computed_hash(&self, log: &LogName) -> Option<ContentHash> {
+        self.content_salt.content_hash(&self.canonical, log)
+    }
+
+    /// The event as a full read returns it, as JSON text: the stored text with `content_hash`, `content_salt` and `redacted` added. An
+    /// event of which parts were erased has `erased` and `parts` instead of the salt: [`StoredSalt::to_members`].
     ///
     /// # Errors
     /// [`DamagedEvent`] when the stored text is not JSON.
@@ -347,9 +353,16 @@ impl StoredEvent {
 
     fn json_text(&self) -> String {
         let rest = self.canonical.strip_prefix('{').unwrap_or_default();
+        let salt = match &self.content_salt {
+            StoredSalt::Whole(salt) => format!("\"content_salt\":\"{salt}\""),
+            parts => {
+                let members = canonical::to_string(&parts.to_members().into());
+                members[1..members.len() - 1].to_owned()
+            }
+        };
         format!(
-            "{{\"content_hash\":\"{}\",\"content_salt\":\"{}\",\"redacted\":{},{rest}",
-            self.content_hash, self.content_salt, self.redacted
+            "{{\"content_hash\":\"{}\",{salt},\"redacted\":{},{rest}",
+            self.content_hash, self.redacted
         )
     }
 
@@ -368,7 +381,7 @@ impl StoredEvent {
     pub fn to_object(&self) -> Result<Map<String, Value>, DamagedEvent> {
         let mut object = self.to_stored_object()?;
         object.insert("content_hash".to_owned(), self.content_hash.to_string().into());
-        object.insert("content_salt".to_owned(), self.content_salt.to_string().into());
+        object.extend(self.content_salt.to_members());
         object.insert("redacted".to_owned(), self.redacted.into());
         Ok(object)
     }
@@ -378,8 +391,12 @@ impl StoredEvent {
     /// # Errors
     /// [`DamagedEvent`] when the stored text is not an event.
     pub fn part_proofs(&self, tier: &ViewerTier) -> Result<PartProofs, DamagedEvent> {
-        PartProofs::new(&self.canonical, &self.content_salt, |part| tier.hides_of(part))
-            .ok_or_else(|| DamagedEvent::no_event(self.id))
+        let is_hidden = |part| tier.hides_of(part);
+        let proofs = match &self.content_salt {
+            StoredSalt::Whole(salt) => PartProofs::new(&self.canonical, salt, is_hidden),
+            StoredSalt::Parts(parts) => parts.proofs().clone().hiding(&self.canonical, is_hidden),
+        };
+        proofs.ok_or_else(|| DamagedEvent::no_event(self.id))
     }
 
     pub(crate) fn damaged(&self, source: serde_json::Error) -> DamagedEvent {
@@ -433,7 +450,7 @@ mod tests {
                 occurred_at: record.occurred_at(),
                 canonical: record.canonical().to_owned(),
                 content_hash: record.content_hash(),
-                content_salt: SALT,
+                content_salt: SALT.into(),
                 redacted: true,
             };
             let mut read: Map<String, Value> = serde_json::from_str(stored.to_json().unwrap().get()).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::event::Category;
 use crate::words;
-use crate::{ActionGlob, EventField, EventPart, Facet, Facets, Violations};
+use crate::{ActionGlob, EventField, EventPart, Facet, Facets, StoredSalt, Violations};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::str::{FromStr, Split};
@@ -280,10 +280,11 @@ impl ViewerTier {
         !self.hidden_fields.is_empty()
     }
 
-    /// Removes the hidden fields from an event, and with them the salt, by which they could be guessed.
+    /// Removes the hidden fields from an event, and with them the salt or salts, by which they could be guessed.
     pub fn redact(&self, event: &mut Map<String, Value>) {
         if self.hides_something() {
             event.remove(EventField::ContentSalt.as_str());
+            event.remove(StoredSalt::PARTS);
         }
         for path in self.hidden_fields.iter().flat_map(HiddenField::paths) {
             let steps: Vec<&str> = path.collect();

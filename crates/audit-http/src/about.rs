@@ -25,6 +25,8 @@ audit_domain::words! {
         Destinations = "destinations",
         /// What the service sends to webhooks.
         Messages = "webhook-messages",
+        /// How long events are kept, and legal holds.
+        Retention = "retention",
         /// Anonymous streams.
         Streams = "streams",
         /// Checkpoints, tiles and proofs for auditors.
@@ -38,8 +40,8 @@ impl Tag {
     pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::Events => {
-                "Writing and reading events. Events are never changed and never deleted. 201 means that they are \
-                 committed and synced."
+                "Writing and reading events. Events are never changed, and only the retention of their log removes them. 201 \
+                 means that they are committed and synced."
             }
             Self::Keys => {
                 "Project keys and master keys. A key can be limited: to scopes, to networks, to a time."
@@ -66,6 +68,10 @@ impl Tag {
                  again, and what it refuses is set aside."
             }
             Self::Messages => "Requests that the service sends to webhooks.",
+            Self::Retention => {
+                "How long the events of a log are kept, and the legal holds that keep them longer. Policies, holds, plans and \
+                 removals are events of the log themselves."
+            }
             Self::Streams => {
                 "Anonymous streams accept events without an account or a key. The sender chooses the token that \
                  identifies the stream. A stream lives seven days unless it is claimed into a project."

@@ -92,6 +92,10 @@ pub(crate) struct ErrorBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<DetailBody>")]
     pub(crate) details: Option<Vec<DetailBody>>,
+    /// With `events_removed`: the cursor to continue with, which stands for the same position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub(crate) cursor: Option<String>,
 }
 
 /// The response to a failed request.
@@ -127,7 +131,10 @@ fn app_response(error: &AppError) -> (ErrorCode, String) {
         AppError::ProjectArchived(_) => ErrorCode::ProjectArchived,
         AppError::Transition(_) => ErrorCode::InvalidTransition,
         AppError::NotFound(_) => ErrorCode::NotFound,
+        AppError::EventRemoved { .. } => ErrorCode::EventRemoved,
+        AppError::EventsRemoved { .. } => ErrorCode::EventsRemoved,
         AppError::Conflict(_) => ErrorCode::Conflict,
+        AppError::TooManyRemoved => ErrorCode::TooManyRemoved,
         AppError::DailyLimit { .. } => ErrorCode::DailyEventLimitReached,
         AppError::StreamNotFound => ErrorCode::StreamNotFound,
         AppError::StreamExpired => ErrorCode::StreamExpired,
@@ -160,6 +167,14 @@ pub(crate) fn item_error(error: &AppError) -> ErrorBody {
         code: code.as_str(),
         message,
         details,
+        cursor: cursor_of(error),
+    }
+}
+
+fn cursor_of(error: &AppError) -> Option<String> {
+    match error {
+        AppError::EventsRemoved { cursor } => Some(cursor.clone()),
+        _ => None,
     }
 }
 
@@ -183,6 +198,10 @@ impl ApiError {
         let status = code.status();
         let details = match self {
             Self::App(AppError::Invalid(violations)) => Some(details(violations)),
+            _ => None,
+        };
+        let cursor = match self {
+            Self::App(error) => cursor_of(error),
             _ => None,
         };
         self.log(request_id, status);
@@ -224,6 +243,7 @@ impl ApiError {
                 code: code.as_str(),
                 message,
                 details,
+                cursor,
             },
             request_id,
         })

@@ -35,12 +35,18 @@ audit_domain::words! {
         MethodNotAllowed = "method_not_allowed",
         /// The request contradicts stored data.
         Conflict = "conflict",
+        /// Removals have left too many holes in the log of a tenant for one proof.
+        TooManyRemoved = "too_many_removed",
         /// The status of the alert does not allow the requested transition.
         InvalidTransition = "invalid_transition",
         /// The stream has expired.
         StreamExpired = "stream_expired",
         /// The stream belongs to a project.
         StreamAlreadyClaimed = "stream_already_claimed",
+        /// The event was removed, or never existed.
+        EventRemoved = "event_removed",
+        /// Events were removed before the reader of the feed got them.
+        EventsRemoved = "events_removed",
         /// The body is too large.
         PayloadTooLarge = "payload_too_large",
         /// The body is not declared to be JSON, or is compressed other than as gzip.
@@ -95,8 +101,10 @@ impl ErrorCode {
             | Self::ProjectArchived => StatusCode::FORBIDDEN,
             Self::NotFound | Self::StreamNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Conflict | Self::InvalidTransition => StatusCode::CONFLICT,
-            Self::StreamExpired | Self::StreamAlreadyClaimed => StatusCode::GONE,
+            Self::Conflict | Self::TooManyRemoved | Self::InvalidTransition => StatusCode::CONFLICT,
+            Self::StreamExpired | Self::StreamAlreadyClaimed | Self::EventRemoved | Self::EventsRemoved => {
+                StatusCode::GONE
+            }
             Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::RateLimited
@@ -131,9 +139,20 @@ impl ErrorCode {
             Self::Conflict => {
                 "the idempotency key was used for event evt_01M7Y455KA2AA367HSAWZTY9SY with other content"
             }
+            Self::TooManyRemoved => {
+                "removals have taken too many events from between those that the tenant still has for one proof; an audit of the \
+                 log with a project key covers them"
+            }
             Self::InvalidTransition => "an alert cannot go from resolved to acknowledged",
             Self::StreamExpired => "the stream has expired",
             Self::StreamAlreadyClaimed => "the stream was claimed",
+            Self::EventRemoved => {
+                "events that were received before 2026-01-15T00:00:00.000Z were removed; this id was one of them, or never \
+                 existed"
+            }
+            Self::EventsRemoved => {
+                "events after this cursor were removed; error.cursor is the cursor to continue with"
+            }
             Self::PayloadTooLarge => "the request body must have at most 1048576 bytes",
             Self::UnsupportedMediaType => "the header Content-Type must be application/json",
             Self::RateLimited => "this credential asks too often",
@@ -176,11 +195,23 @@ impl ErrorCode {
             Self::StreamNotFound => "there is no stream with this token",
             Self::MethodNotAllowed => "the path takes other methods; the header `Allow` lists them",
             Self::Conflict => {
-                "the idempotency key was used with other content, the viewer tier exists already, or the webhook is disabled"
+                "the idempotency key was used with other content, the viewer tier exists already, the webhook is disabled, \
+                 the plan of retention is not open, or the hold was released"
+            }
+            Self::TooManyRemoved => {
+                "removals have taken more than 10,000 events from between those that the tenant still has, or too many of those are \
+                 left to find out"
             }
             Self::InvalidTransition => "the alert is resolved and cannot be acknowledged",
             Self::StreamExpired => "the stream was not claimed in time; its events are gone",
             Self::StreamAlreadyClaimed => "the stream's events belong to a project",
+            Self::EventRemoved => {
+                "no event has this id, and retention has removed events that were received at its time or later"
+            }
+            Self::EventsRemoved => {
+                "events behind the cursor of the feed were removed before its reader got them; `error.cursor` stands for the \
+                 same position, and continues"
+            }
             Self::PayloadTooLarge => "the body has more than 1 MiB",
             Self::UnsupportedMediaType => {
                 "the body has no `Content-Type: application/json`, or with a `Content-Encoding` other than `gzip`"

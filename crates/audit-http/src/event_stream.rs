@@ -73,6 +73,7 @@ mod tests {
                 .collect(),
             cursor: cursor.to_owned(),
             has_more: false,
+            removed_before: None,
         }
     }
 

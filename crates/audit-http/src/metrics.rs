@@ -3,6 +3,7 @@
 mod destinations;
 mod measured;
 mod otlp;
+mod removals;
 
 pub use otlp::MetricTimes;
 
@@ -18,6 +19,7 @@ use prometheus::{
     Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
     Registry, TextEncoder,
 };
+use removals::RemovalMetrics;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -43,6 +45,7 @@ pub(crate) struct Metrics {
     deliveries_pending: IntGauge,
     oldest_pending_seconds: IntGauge,
     destinations: DestinationMetrics,
+    removals: RemovalMetrics,
     inconsistent_logs: IntGauge,
     log_alarms: IntCounter,
     forged_heads: IntGauge,
@@ -260,6 +263,7 @@ impl Metrics {
             )?,
             tls,
             destinations: DestinationMetrics::register(&registry)?,
+            removals: RemovalMetrics::register(&registry)?,
             measured: MeasuredMetrics::register(&registry)?,
             spans: spans.transpose()?,
             rendering: Mutex::default(),
@@ -416,6 +420,7 @@ impl Metrics {
         );
         self.read_deliveries(service);
         self.destinations.read(service);
+        self.removals.read(service);
         self.read_readers(service);
         self.read_anchors(service);
         if let Some(tls) = &self.tls {

@@ -55,7 +55,17 @@ pub(crate) fn read_time_in(
 /// A time of a body, if there is one.
 pub(crate) fn read_instant(fields: &mut Fields<'_>, name: &str) -> Option<Timestamp> {
     let text = fields.optional_text(name, 0, usize::MAX)?;
-    match Timestamp::parse_instant(&text) {
+    instant(fields, name, &text)
+}
+
+/// A time of a body that must be there.
+pub(crate) fn read_required_instant(fields: &mut Fields<'_>, name: &str) -> Option<Timestamp> {
+    let text = fields.required_text(name, 0, usize::MAX)?;
+    instant(fields, name, &text)
+}
+
+fn instant(fields: &mut Fields<'_>, name: &str, text: &str) -> Option<Timestamp> {
+    match Timestamp::parse_instant(text) {
         Ok(time) => Some(time),
         Err(error) => fields.violate(name, error),
     }

@@ -7,10 +7,17 @@ use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, Responder};
+use audit_domain::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::marker::PhantomData;
+
+/// The header with the latest time before which a removal has taken events of the log; none without a removal.
+pub(crate) fn removed_before(time: Option<Timestamp>) -> Option<(HeaderName, HeaderValue)> {
+    let value = HeaderValue::from_str(&time?.to_string()).ok()?;
+    Some((HeaderName::from_static("events-removed-before"), value))
+}
 
 /// The status of a successful request.
 pub(crate) trait Success: 'static {
@@ -87,6 +94,14 @@ impl<T, S> Reply<T, S> {
             body,
             headers: Vec::new(),
             success: PhantomData,
+        }
+    }
+
+    /// With the time before which a removal has taken events of the log, if there is one.
+    pub(crate) fn with_removed_before(self, before: Option<Timestamp>) -> Self {
+        match removed_before(before) {
+            Some((name, value)) => self.with_header(name, value),
+            None => self,
         }
     }
 

@@ -11,6 +11,7 @@ mod events;
 mod export;
 mod feed;
 mod filter;
+mod holds;
 mod key_limits;
 mod keys;
 mod log;
@@ -21,6 +22,8 @@ mod projects;
 mod proofs;
 mod redaction;
 mod redaction_trial;
+mod removals;
+mod retention;
 mod rule_conditions;
 mod streams;
 mod summary;
@@ -103,6 +106,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/log/key/rotations" => log::rotations),
     endpoint!(GET "/api/v1/log/completeness" => log::completeness),
     endpoint!(GET "/api/v1/log/tenants" => log::tenants),
+    endpoint!(GET "/api/v1/log/removals" => removals::list),
     endpoint!(GET "/api/v1/tenants" => tenants::list),
     endpoint!(POST "/api/v1/keys" => keys::create),
     endpoint!(GET "/api/v1/keys" => keys::list),
@@ -163,6 +167,14 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(DELETE "/api/v1/destinations/{id}/replay" => destination_replays::stop_replay),
     endpoint!(GET "/api/v1/destinations/{id}/set-aside" => destination_sends::set_aside),
     endpoint!(POST "/api/v1/destinations/{id}/set-aside/resend" => destination_sends::resend),
+    endpoint!(GET "/api/v1/retention" => retention::get),
+    endpoint!(PUT "/api/v1/retention" => retention::set),
+    endpoint!(GET "/api/v1/retention/preview" => retention::preview),
+    endpoint!(POST "/api/v1/retention/confirm" => retention::confirm),
+    endpoint!(POST "/api/v1/retention/cancel" => retention::cancel),
+    endpoint!(GET "/api/v1/holds" => holds::list),
+    endpoint!(POST "/api/v1/holds" => holds::place),
+    endpoint!(POST "/api/v1/holds/{id}/release" => holds::release),
     endpoint!(POST "/api/v1/streams/claim" => streams::claim),
     endpoint!(POST "/api/v1/streams/{token}/events" => streams::ingest),
     endpoint!(GET "/api/v1/streams/{token}/info" => streams::info),

@@ -5,7 +5,8 @@ use crate::error_code::ErrorCode;
 use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
     DestinationId, DestinationKind, DestinationState, DestinationVerdict, DistinctField, FailureKind,
-    FieldPath, GroupBy, Logo, Pattern, RecordFormat, Severity, StreamStatus, WebhookFormat, WebhookId,
+    FieldPath, GroupBy, HoldId, Logo, Pattern, RETENTION_DAYS_MAX, RecordFormat, RetentionPreset, Severity,
+    StreamStatus, WaitingFor, WebhookFormat, WebhookId,
 };
 use audit_domain::{
     Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope,
@@ -66,8 +67,10 @@ words_of! {
     KeyScope: "KeyScope", as_str, "A permission of a key.";
     Plan: "Plan", as_str, "The plan of an organization.";
     RecordFormat: "DestinationFormat", as_str, "The format of records.";
+    RetentionPreset: "RetentionPreset", as_str, "A retention by the name of a rule.";
     Severity: "AlertSeverity", as_str, "How much an alert matters, from least to most.";
     StreamStatus: "StreamStatus", as_str, "The status of a stream.";
+    WaitingFor: "RetentionWait", as_str, "What holds a removal back.";
     WebhookFormat: "WebhookFormat", as_str, "The shape of the body of messages to a webhook.";
 }
 
@@ -141,6 +144,7 @@ prefixed! {
     DeliveryId: "DeliveryId";
     DestinationId: "DestinationId";
     EventId: "EventId";
+    HoldId: "HoldId";
     WebhookId: "WebhookId";
 }
 
@@ -262,6 +266,8 @@ described! {
     UtcOffsetText = json_schema!({"type": "string", "pattern": r"^[+-]((0[0-9]|1[0-3]):[0-5][0-9]|14:00)$"});
     /// The name of a time zone in the IANA database.
     TimeZoneName = json_schema!({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]*$"});
+    /// How many days events are kept.
+    RetentionDays = json_schema!({"type": "integer", "minimum": 1, "maximum": RETENTION_DAYS_MAX});
     /// The hash of an event.
     ContentHashText = json_schema!({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"});
     /// The random bytes in the hash of an event.

@@ -249,4 +249,19 @@ impl<I: RowId> Segment<I> {
         let mut reader = IdReader::new(self);
         rows.map(|row| reader.id(row, blocks)).collect()
     }
+
+    /// Whether it has a row with one of these ids, which ascend.
+    ///
+    /// # Errors
+    /// If a block cannot be read, or is damaged.
+    pub fn has_any<B: Blocks>(&self, ids: &[I], blocks: &mut B) -> Result<bool, B::Error> {
+        let mut reader = IdReader::new(self);
+        let rows = reader.rows_below_each(ids, blocks)?;
+        for (id, row) in ids.iter().zip(rows) {
+            if row < self.rows && reader.id(row, blocks)? == *id {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }

@@ -51,7 +51,8 @@
 //!   a [`Term::BoundedPrefix`] that [`first_wide`] finds, also rows that do not match.
 //! - [`count`] returns the number of those rows, if no row is in two segments, and
 //!   [`count_tokens`] those of each token.
-//! - A merge writes the blocks that [`build_segment`] writes for all rows at once; only the segment's id and level differ.
+//! - A merge writes the blocks that [`build_segment`] writes for all rows at once; only the segment's id and level differ. So does one
+//!   that leaves rows out, for the rows that are left.
 //! - An intersection of two dense tokens that never meet in a segment reads none of their postings there.
 //! - A look-up of a token reads one directory block and one dictionary block per segment at most, and none if the token is outside
 //!   of the range of the segment's tokens.

@@ -14,6 +14,8 @@ const FANOUT: usize = 8;
 /// Most rows of a segment. A segment of at least half as many rows is not merged further. A merge uses four bytes of memory
 /// per row.
 const ROWS_MAX: u32 = 1 << 21;
+/// In place of the number of a source's row that the merged segment does not have.
+const LEFT_OUT: u32 = u32::MAX;
 
 /// The segments to merge next, if a level has enough of them: those of the lowest such level, with the lowest ids.
 #[must_use]
@@ -73,7 +75,7 @@ struct Source<I> {
     cursor: DictionaryCursor,
     /// The head of the current token; `None` at the end.
     head: Option<TokenHead>,
-    /// By row number in the source: the row number in the merged segment.
+    /// By row number in the source: the row number in the merged segment, or [`LEFT_OUT`].
     rows: Vec<u32>,
 }
 
@@ -83,6 +85,19 @@ impl<I: RowId> Merge<I> {
     /// # Errors
     /// If a block cannot be read or written, or is damaged.
     pub fn begin<B: WriteBlocks>(segments: &[Segment<I>], id: u32, blocks: &mut B) -> Result<Self, B::Error> {
+        Self::begin_without(segments, &[], id, blocks)
+    }
+
+    /// [`Self::begin`] that leaves out the rows with the ids of `gone`, which ascend, and the tokens that only these rows have.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub fn begin_without<B: WriteBlocks>(
+        segments: &[Segment<I>],
+        gone: &[I],
+        id: u32,
+        blocks: &mut B,
+    ) -> Result<Self, B::Error> {
         let mut sources = Vec::with_capacity(segments.len());
         for segment in segments {
             let mut source = Source {
@@ -94,23 +109,16 @@ impl<I: RowId> Merge<I> {
             source.advance(blocks)?;
             sources.push(source);
         }
-        let rows = number_rows(&mut sources, id, blocks)?;
+        let Numbered { rows, ends } = number_rows(&mut sources, gone, id, blocks)?;
+        let (first, last) = ends.unwrap_or((I::MAX, I::MIN));
         Ok(Self {
             sources,
             merged: Segment {
                 id,
                 level: segments.iter().map(|segment| segment.level).max().unwrap_or(0) + 1,
                 rows,
-                first: segments
-                    .iter()
-                    .map(|segment| segment.first)
-                    .min()
-                    .unwrap_or(I::MAX),
-                last: segments
-                    .iter()
-                    .map(|segment| segment.last)
-                    .max()
-                    .unwrap_or(I::MIN),
+                first,
+                last,
                 leaves: 0,
                 directories: 0,
                 roots: Roots::default(),
@@ -181,7 +189,9 @@ impl<I: RowId> Merge<I> {
                 self.rows.dedup();
             }
             done += self.rows.len();
-            self.dictionary.push(&self.token, &self.rows, blocks)?;
+            if !self.rows.is_empty() {
+                self.dictionary.push(&self.token, &self.rows, blocks)?;
+            }
         }
         Ok(None)
     }
@@ -200,11 +210,12 @@ impl<I: RowId> Merge<I> {
 }
 
 impl<I: RowId> Source<I> {
-    /// Appends the rows of the current token, renumbered for the merged segment, and moves to the next token.
+    /// Appends the rows of the current token that are not left out, renumbered for the merged segment, and moves to the next token.
     fn take_rows<B: Blocks>(&mut self, rows: &mut Vec<u32>, blocks: &mut B) -> Result<(), B::Error> {
         let mut is_out_of_range = false;
         let renumbered = &self.rows;
         let take = |row: u32| match renumbered.get(row as usize) {
+            Some(&LEFT_OUT) => {}
             Some(row) => rows.push(*row),
             None => is_out_of_range = true,
         };
@@ -223,12 +234,20 @@ impl<I: RowId> Source<I> {
     }
 }
 
-/// Writes the merged ids and records the new row number of each source row. Returns the number of merged rows.
+/// The rows of a merged segment.
+struct Numbered<I> {
+    rows: u32,
+    /// The lowest and the highest id; none without a row.
+    ends: Option<(I, I)>,
+}
+
+/// Writes the merged ids, without those of `gone`, and records the new row number of each source row.
 fn number_rows<I: RowId, B: WriteBlocks>(
     sources: &mut [Source<I>],
+    mut gone: &[I],
     id: u32,
     blocks: &mut B,
-) -> Result<u32, B::Error> {
+) -> Result<Numbered<I>, B::Error> {
     let mut readers: Vec<IdReader<I>> = sources
         .iter()
         .map(|source| IdReader::new(&source.segment))
@@ -242,23 +261,31 @@ fn number_rows<I: RowId, B: WriteBlocks>(
         });
     }
     let mut writer = IdWriter::new(id);
-    let mut last = None;
-    let mut count = 0_u32;
+    let (mut count, mut ends) = (0_u32, None);
     loop {
         let lowest = heads
             .iter()
             .enumerate()
             .filter_map(|(index, head)| head.map(|head| (head, index)));
         let Some((head, index)) = lowest.min() else {
-            return writer.finish(blocks);
+            let rows = writer.finish(blocks)?;
+            return Ok(Numbered { rows, ends });
         };
-        if last != Some(head) {
-            writer.push(head, blocks)?;
-            count += 1;
-            last = Some(head);
+        while gone.first().is_some_and(|id| *id < head) {
+            gone = &gone[1..];
         }
         let source = &mut sources[index];
-        source.rows.push(count - 1);
+        if gone.first() == Some(&head) {
+            source.rows.push(LEFT_OUT);
+        } else {
+            let (first, last) = ends.map_or((head, None), |(first, last)| (first, Some(last)));
+            if last != Some(head) {
+                writer.push(head, blocks)?;
+                count += 1;
+                ends = Some((first, head));
+            }
+            source.rows.push(count - 1);
+        }
         let next = source.rows.len() as u32;
         heads[index] = match next < source.segment.rows {
             true => Some(readers[index].id(next, blocks)?),

@@ -64,7 +64,9 @@ fn tenants() -> Outcome<()> {
     let key = TenantMapKey::new([7; 32]);
     let mut logs = TenantLogs::default();
     for tenant in 0..TENANTS {
-        logs.append(&tenant.to_string(), Hash::of_leaf(&tenant.to_be_bytes()));
+        let tenant_id = tenant.to_string();
+        let leaf = Hash::of_leaf(&tenant.to_be_bytes());
+        logs.append(key.label(&tenant_id), Some(&tenant_id), leaf);
     }
     let started = Instant::now();
     let root = logs.root(&key);
@@ -73,7 +75,7 @@ fn tenants() -> Outcome<()> {
         started.elapsed().as_nanos() as f64 / TENANTS as f64,
     );
     let mut part = MapPart::default();
-    let (updated, _) = part.update(&key, logs.leaves(&key));
+    let (updated, _) = part.update(&key, logs.leaves());
     assert_eq!(updated, root);
     let label = key.label("7");
     let slots: Vec<u64> = (0..CHANGED)
@@ -86,9 +88,9 @@ fn tenants() -> Outcome<()> {
         part.update(&key, slots.iter().map(|slot| (*slot, leaf)))
     });
     print("update 2,000 of them, per tenant", nanos);
-    let (root, _) = part.update(&key, logs.leaves(&key));
+    let (root, _) = part.update(&key, logs.leaves());
     let path = part.path(&key, label.slot());
-    let leaf = label.leaf(&logs.get("7").ok_or("a tenant")?.head());
+    let leaf = label.leaf(&logs.get(&label).ok_or("a tenant")?.head());
     print("prove a tenant", best(1, || part.path(&key, label.slot())));
     print(
         "verify its path",

@@ -49,6 +49,8 @@ pub struct SealedHead<'a> {
     pub size: i64,
     /// The encoded frontier, which determines the root; empty before the first event.
     pub frontier: &'a [u8],
+    /// The position of the latest lifecycle event.
+    pub lifecycle: Option<i64>,
     /// The latest event id and time of receipt.
     pub last: Option<([u8; 16], i64)>,
 }
@@ -86,7 +88,7 @@ impl HeadKey {
     /// ```
     /// use audit_ledger::{HeadKey, SealedHead};
     ///
-    /// let head = SealedHead { ledger_id: 1, name: "project/live", size: 0, frontier: &[], last: None };
+    /// let head = SealedHead { ledger_id: 1, name: "project/live", size: 0, frontier: &[], lifecycle: None, last: None };
     /// let key = HeadKey::new(&[7; 32]);
     /// let code = key.code(&head);
     /// assert!(key.verifies(&head, &code));
@@ -122,13 +124,17 @@ impl HeadKey {
 
 impl SealedHead<'_> {
     fn encode(&self) -> Vec<u8> {
-        const CONTEXT: &[u8] = b"audit head 1\n";
+        const CONTEXT: &[u8] = b"audit head 2\n";
         let mut bytes = Vec::with_capacity(128 + self.name.len() + self.frontier.len());
         bytes.extend_from_slice(CONTEXT);
         bytes.extend_from_slice(&self.ledger_id.to_be_bytes());
         write_with_length(self.name.as_bytes(), |part| bytes.extend_from_slice(part));
         bytes.extend_from_slice(&self.size.to_be_bytes());
         write_with_length(self.frontier, |part| bytes.extend_from_slice(part));
+        bytes.push(u8::from(self.lifecycle.is_some()));
+        if let Some(seq) = self.lifecycle {
+            bytes.extend_from_slice(&seq.to_be_bytes());
+        }
         if let Some((id, received_at)) = &self.last {
             bytes.extend_from_slice(id);
             bytes.extend_from_slice(&received_at.to_be_bytes());
@@ -176,6 +182,7 @@ mod tests {
             name: "p/live",
             size: 2,
             frontier: &[1, 2, 3],
+            lifecycle: Some(1),
             last: Some(([4; 16], 5)),
         };
         let code = key.code(&head);
@@ -197,6 +204,14 @@ mod tests {
             },
             SealedHead {
                 frontier: &[1, 2, 4],
+                ..head
+            },
+            SealedHead {
+                lifecycle: None,
+                ..head
+            },
+            SealedHead {
+                lifecycle: Some(0),
                 ..head
             },
             SealedHead { last: None, ..head },

@@ -36,6 +36,7 @@
 //! - Every input format has one encoding and a limit: hashes, keys, paths, checkpoints, frontiers. No input causes a panic.
 //! - The signature of every [`SignedCheckpoint`] was made or verified by this crate.
 //! - [`Growth::finish`] returns no tile that contradicts its tree.
+//! - Removed events change neither tree nor map: both are the same with the [`RemovalRecord`]s of the events as with their texts.
 //! - A map of tenants that [`MapPart::update`] has brought up to date step by step is the one that [`TenantLogs`] computes from all
 //!   events. Without the [`TenantMapKey`] a [`TenantPath`] tells nothing of other tenants.
 //!
@@ -66,6 +67,7 @@ mod note;
 mod policy;
 mod proof;
 mod range;
+mod removal;
 mod rotation;
 mod stream;
 mod subtree;
@@ -92,6 +94,10 @@ pub use note::{NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX, NoteError};
 pub use policy::{Policy, PolicyError, PolicyWitness};
 pub use proof::{ConsistencyProof, InclusionProof, PROOF_HASHES_MAX, ProofError, ProofTextError};
 pub use range::{RangeError, ReadError};
+pub use removal::{
+    RemovalCheck, RemovalDigest, RemovalKind, RemovalProblem, RemovalRecord, RemovalReport, decode_records,
+    encode_records,
+};
 pub use rotation::{KeyRotation, KeyRotationError, key_predecessors, key_successors};
 pub use stream::{SignedStream, StreamChain, StreamNote, StreamNoteError, StreamTextError};
 pub use subtree::{Subtree, TREE_LEAVES_MAX};

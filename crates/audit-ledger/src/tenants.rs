@@ -32,7 +32,7 @@ pub struct TenantMapKey {
 pub struct TenantSalt([u8; Self::BYTES]);
 
 /// The blinded name of a tenant: SHA-256 over its salt and its id. Its first 64 bits are its position in the map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TenantLabel([u8; Self::BYTES]);
 
 impl TenantMapKey {
@@ -133,6 +133,16 @@ impl TenantLabel {
                 .finalize()
                 .into(),
         )
+    }
+
+    /// The label with these bytes.
+    pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
     }
 
     /// The position in the map.

@@ -1,12 +1,13 @@
 //! `audit-server doctor`: checks a deployment and says what to do. It takes the options and variables of `serve`, and changes
 //! nothing.
 
-mod database;
+pub(crate) mod database;
 mod disks;
 mod files;
 mod keys;
 mod network;
 mod postgres;
+mod retention;
 
 use crate::options::Output;
 use crate::serve_options::ServeOptions;
@@ -77,7 +78,7 @@ type Check = fn(&Subject<'_>) -> anyhow::Result<Vec<Finding>>;
 const SERVER: &str = "server";
 
 /// The checks, in the order in which they are printed.
-const CHECKS: [(&str, Check); 12] = [
+const CHECKS: [(&str, Check); 13] = [
     ("permissions", files::permissions),
     ("disks", disks::space),
     ("open files", disks::open_files),
@@ -89,6 +90,7 @@ const CHECKS: [(&str, Check); 12] = [
     ("portal links", network::portal_links),
     ("backups", database::backups),
     ("log", network::witnesses_and_anchors),
+    ("retention", retention::policies),
     (SERVER, network::server),
 ];
 

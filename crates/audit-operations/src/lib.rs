@@ -35,6 +35,7 @@ pub mod schema;
 pub mod secrets;
 pub mod serve_options;
 pub mod service;
+pub mod shrink;
 mod signing_program;
 
 /// A lower limit of open files is reported: 512 are for the database and outgoing connections, and as many for clients.

@@ -141,6 +141,14 @@ pub struct ServeOptions {
     /// How long a log takes events while it cannot be signed. After that, the response is 503.
     #[arg(long, value_name = "N", env = "AUDIT_UNSIGNED_SECONDS_MAX", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub unsigned_seconds_max: u64,
+    /// How long a plan of retention waits before its events are removed, such as 24h or 7d: from 1h to 30d.
+    ///
+    /// Until then it can be cancelled, and a hold cancels it.
+    #[arg(long, value_name = "TIME", env = "AUDIT_REMOVAL_GRACE", default_value = "24h", value_parser = removal_grace)]
+    pub removal_grace: i64,
+    /// Remove no events by retention on this node, whatever policies and plans say.
+    #[arg(long, value_name = "BOOL", env = "AUDIT_NO_REMOVALS", default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub no_removals: bool,
     #[command(flatten)]
     pub self_audit: SelfAuditOptions,
     #[command(flatten, next_help_heading = "Witnesses and anchors")]
@@ -159,6 +167,22 @@ pub struct ServeOptions {
     pub otlp: OtlpOptions,
 }
 
+/// Seconds of a number of hours or days.
+fn removal_grace(text: &str) -> Result<i64, String> {
+    let (number, factor) = match text.split_at_checked(text.len().saturating_sub(1)) {
+        Some((number, "h")) => (number, 3_600),
+        Some((number, "d")) => (number, 86_400),
+        _ => ("", 0),
+    };
+    let seconds = number
+        .parse()
+        .ok()
+        .and_then(|number: u16| i64::from(number).checked_mul(factor));
+    seconds
+        .filter(|seconds| (3_600..=30 * 86_400).contains(seconds))
+        .ok_or_else(|| "must be from 1h to 30d, such as 24h or 7d".to_owned())
+}
+
 /// A network, a single address, or `unix`.
 pub(crate) fn proxy(text: &str) -> Result<Proxy, String> {
     let text = text.trim();
@@ -170,4 +194,24 @@ pub(crate) fn proxy(text: &str) -> Result<Proxy, String> {
         .or_else(|_| single())
         .map(Proxy::Network)
         .map_err(|_| "must be a network such as 10.0.0.0/8, an address, or unix".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grace_is_from_an_hour_to_thirty_days() {
+        for (text, seconds) in [
+            ("1h", 3_600),
+            ("24h", 86_400),
+            ("720h", 2_592_000),
+            ("30d", 2_592_000),
+        ] {
+            assert_eq!(removal_grace(text), Ok(seconds), "{text}");
+        }
+        for text in ["", "h", "0h", "721h", "31d", "60m", "1", "-1h", "1 h", "1.5h"] {
+            assert!(removal_grace(text).is_err(), "{text}");
+        }
+    }
 }

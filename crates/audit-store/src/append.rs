@@ -126,6 +126,7 @@ pub(crate) fn grow<S: TreeSession>(session: &mut S, plan: &mut Plan) -> Result<V
             name: &head.name,
             size: head.size,
             frontier: &encoded,
+            lifecycle: head.lifecycle,
             last: Some((growth.last.id.to_bytes(), growth.last.received_at.as_micros())),
         });
         head.frontier = Some(frontier);
@@ -135,6 +136,7 @@ pub(crate) fn grow<S: TreeSession>(session: &mut S, plan: &mut Plan) -> Result<V
             size: head.size,
             last: growth.last,
             frontier: encoded,
+            lifecycle: head.lifecycle,
             code,
             day: head.day,
             day_events: i64::try_from(head.day_events).unwrap_or(i64::MAX),

@@ -3,7 +3,7 @@
 use crate::append::idempotency::{KeyHash, KnownEvent};
 use crate::error::{Result, StoreError};
 use crate::row_code::{CodedRow, RowCodes};
-use audit_domain::{ContentHash, ContentSalt, EventId, Month, SentDigest};
+use audit_domain::{ContentHash, EventId, Month, SentDigest, StoredSalt};
 use audit_ledger::Frontier;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -38,9 +38,9 @@ pub(crate) fn read_id(bytes: Vec<u8>) -> Result<EventId> {
 }
 
 /// Reads the columns of an event's content hash and of its salt.
-pub(crate) fn read_hash(hash: Vec<u8>, salt: Vec<u8>) -> Result<(ContentHash, ContentSalt)> {
-    match (hash.try_into(), salt.try_into()) {
-        (Ok(hash), Ok(salt)) => Ok((ContentHash::from_bytes(hash), ContentSalt::from_bytes(salt))),
+pub(crate) fn read_hash(hash: Vec<u8>, salt: &[u8]) -> Result<(ContentHash, StoredSalt)> {
+    match (hash.try_into(), StoredSalt::read(salt)) {
+        (Ok(hash), Some(salt)) => Ok((ContentHash::from_bytes(hash), salt)),
         _ => Err(StoreError::Damaged { what: "content hash" }),
     }
 }

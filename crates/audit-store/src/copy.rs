@@ -1,8 +1,8 @@
 //! Copies a database to another one, with ids, positions and signatures (`audit-server db copy`).
 //!
 //! Events and tiles never change, so they are copied while a server runs on the source, in batches, each in a transaction.
-//! The target itself is the record of the progress: the events of a ledger are there up to some `seq`, without a gap. The
-//! other tables change; they are copied last, in one transaction, while the source is locked against every other process.
+//! The target itself is the record of the progress: the events of a ledger are there up to some `seq`, without a gap but for removed
+//! ones. The other tables change; they are copied last, in one transaction, while the source is locked against every other process.
 //!
 //! The steps are types. A [`DatabaseCopy`] copies events; [`DatabaseCopy::lock_source`] gives a [`FinalCopy`], which copies the
 //! rest and ends the copy. The source is marked as moved before the target may be served, so that at no moment both can be.
@@ -16,10 +16,11 @@ use crate::database::copy::{LockedSource, Source, SourceReader, Target, open_sou
 use crate::database::{Database, DatabaseUrl};
 use crate::error::{Result, StoreError};
 use crate::ledgers::head::LedgerMonth;
-use audit_domain::{ContentHash, ContentSalt, Envelope, LogName, Timestamp};
+use audit_domain::{Envelope, LogName, StoredSalt, Timestamp};
 use record::{COMPLETE, CopyRecord, MOVED, UNFINISHED};
 use rows::{BatchLimits, CheckedEvent, SourceEvent, SourceLedger};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 
 /// Events of one batch, at most: a multiple of the width of a tile.
 const BATCH_EVENTS_MAX: i64 = 4_096;
@@ -153,7 +154,8 @@ impl FinalCopy {
         copy_events(self.source.reader(), &mut self.ends.target, progress)
     }
 
-    /// Copies all other tables, in one transaction. Returns the number of rows.
+    /// Copies all other tables, in one transaction, and deletes the events that the source has removed since they were copied. Returns the
+    /// number of rows.
     ///
     /// # Errors
     /// When a database fails.
@@ -165,6 +167,7 @@ impl FinalCopy {
                 let mut insert = |rows: &str| target.insert_rows(table, rows);
                 copied += source.rows(table, ROWS_BYTES_MAX, &mut insert)?;
             }
+            delete_removed(source.reader(), target)?;
             Ok(copied)
         })
     }
@@ -277,7 +280,8 @@ fn copy_events(
     Ok(done)
 }
 
-/// Copies one batch of events, and the tiles that it completes. Returns the `seq` after it.
+/// Copies one batch of events, and the tiles that it completes. Events that were removed from the source are skipped. Returns the `seq` after
+/// it.
 fn copy_batch(
     source: &mut SourceReader,
     target: &mut Target,
@@ -288,16 +292,22 @@ fn copy_batch(
         events: BATCH_EVENTS_MAX,
         bytes: BATCH_BYTES_MAX,
     };
-    let events = source.events(ledger.ledger_id, start..ledger.size, limits)?;
+    let (events, end) = source.events(ledger.ledger_id, start..ledger.size, limits)?;
+    // Read after the events: the records of a removal are complete before its first row is deleted.
+    let removed = match events.len() as i64 == end - start {
+        true => BTreeSet::new(),
+        false => source.removed(ledger.ledger_id, start..end)?,
+    };
     // Read after the events: the commit that enters a month writes its row.
     let months = source.months(ledger.ledger_id)?;
     let mut checked = Vec::with_capacity(events.len());
-    for (seq, event) in (start..).zip(events) {
-        checked.push(check(ledger, &months, seq, event)?);
-    }
-    let end = start + checked.len() as i64;
-    if end == start {
-        return Err(damaged(ledger, start, "it is missing"));
+    let mut events = events.into_iter().peekable();
+    for seq in start..end {
+        match events.next_if(|event| event.seq == seq) {
+            Some(event) => checked.push(check(ledger, &months, event)?),
+            None if removed.contains(&seq) => {}
+            None => return Err(damaged(ledger, seq, "it is missing")),
+        }
     }
     let mut tiles = Vec::new();
     for level in 0..TILE_LEVELS {
@@ -311,21 +321,27 @@ fn copy_batch(
     Ok(end)
 }
 
-/// Compares an event with its text.
-fn check(
-    ledger: &SourceLedger,
-    months: &[LedgerMonth],
-    seq: i64,
-    event: SourceEvent,
-) -> Result<CheckedEvent> {
-    if event.seq != seq {
-        return Err(damaged(ledger, seq, "it is missing"));
+/// Deletes the events from the target that the source has no more.
+fn delete_removed(source: &mut SourceReader, target: &mut Target) -> Result<()> {
+    for ledger in source.ledgers()? {
+        let mut start = 0;
+        while start < ledger.size {
+            let end = ledger.size.min(start + BATCH_EVENTS_MAX);
+            let removed = source.removed(ledger.ledger_id, start..end)?;
+            target.delete_events(ledger.ledger_id, removed.into_iter().collect())?;
+            start = end;
+        }
     }
+    Ok(())
+}
+
+/// Compares an event with its text.
+fn check(ledger: &SourceLedger, months: &[LedgerMonth], event: SourceEvent) -> Result<CheckedEvent> {
+    let seq = event.seq;
     let log = LogName::parse(&ledger.project_id, &ledger.environment);
-    let salt = event.content_salt.as_slice().try_into().ok();
     let computed = log
-        .zip(salt)
-        .and_then(|(log, salt)| ContentHash::of(&event.body, &ContentSalt::from_bytes(salt), &log));
+        .zip(StoredSalt::read(&event.content_salt))
+        .and_then(|(log, salt)| salt.content_hash(&event.body, &log));
     if computed.is_none_or(|computed| computed.as_bytes().as_slice() != event.content_hash) {
         return Err(damaged(
             ledger,

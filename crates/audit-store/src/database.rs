@@ -18,8 +18,9 @@ use crate::options::StoreOptions;
 use crate::postgres::{self, PostgresSession};
 use crate::sqlite::{self, SqliteSession};
 use crate::workers::Workers;
-use audit_domain::Clock;
+use audit_domain::{Clock, Month, Timestamp};
 use diesel::QueryResult;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use transaction::WriteTransactions;
 
@@ -194,6 +195,14 @@ impl Database {
         }
     }
 
+    /// Gives the space of removed events back to the system, of these months on PostgreSQL; `None` on SQLite, where the writer does it.
+    pub(crate) fn give_back_space(&self, months: &BTreeSet<Month>, now: Timestamp) -> Option<Result<bool>> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(database) => Some(database.give_back_space(months, now)),
+        }
+    }
+
     /// Opens a session that only reads.
     pub(crate) fn open_reader(&self) -> Result<AnySession> {
         Ok(match self {
@@ -334,6 +343,16 @@ impl Database {
             // SQLite's is part of the session.
             Self::Sqlite(_) => {}
             Self::Postgres(database) => database.shared.forget_commits(),
+        }
+    }
+}
+
+impl AnySession {
+    /// Gives free pages of the file back, some in each call, on SQLite. Returns whether there are more.
+    pub(crate) fn give_back_pages(&mut self) -> Result<bool> {
+        match self {
+            Self::Sqlite(session) => sqlite::space::give_back(session),
+            Self::Postgres(_) => Ok(false),
         }
     }
 }

@@ -131,7 +131,9 @@ impl Reader<'_> {
         };
         on_either!(self.session(), session => {
             let mut scan = session.open_scan(candidates, query.after)?;
-            page::read_page(query, |wanted| session.scan(&mut scan, wanted))
+            let mut page = page::read_page(query, |wanted| session.scan(&mut scan, wanted))?;
+            page.next = page.next.or_else(|| session.stopped_at(&scan));
+            Ok(page)
         })
     }
 
@@ -211,8 +213,11 @@ pub(crate) trait ScanSession {
     /// Begins a walk, at `after` if it continues one.
     fn open_scan(&mut self, candidates: Candidates, after: Option<Position>) -> Result<Self::Scan>;
 
-    /// The next events, `wanted` at most; fewer only at the end.
+    /// The next events, `wanted` at most; fewer only at the end, or where the walk ends early.
     fn scan(&mut self, scan: &mut Self::Scan, wanted: usize) -> Result<Vec<StoredEvent>>;
+
+    /// Where a walk has ended early, because it met the rows of many removed events: the next page begins behind it.
+    fn stopped_at(&self, scan: &Self::Scan) -> Option<Position>;
 
     /// Counts the events that fulfil the terms, without reading them.
     fn count(

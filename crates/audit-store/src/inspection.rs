@@ -1,5 +1,9 @@
 //! The raw rows of a ledger, damaged ones included, for `log verify`. Nothing in them is trusted.
 
+mod removals;
+
+pub use removals::StoredRemoval;
+
 use crate::access::Reader;
 use crate::alerts::AlertColumns;
 use crate::append::idempotency::hash_of_key;
@@ -13,7 +17,7 @@ use crate::schema::{alerts, ledgers, log_tiles};
 use crate::search::verification::IndexReport;
 use crate::tree::{CheckpointRow, TreeSession};
 use audit_alerts::Alert;
-use audit_domain::{ContentHash, ContentSalt, LogName, Month, ProjectId, Timestamp};
+use audit_domain::{ContentHash, LogName, Month, ProjectId, StoredSalt, Timestamp};
 use audit_ledger::HeadKey;
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -37,6 +41,8 @@ pub struct StoredLedger {
     pub size: i64,
     /// The right edge of its tree.
     pub frontier: Option<Vec<u8>>,
+    /// The position of the newest lifecycle event.
+    pub lifecycle_seq: Option<i64>,
     /// The latest id.
     pub last_event_id: Option<Vec<u8>>,
     /// The latest time of receipt, in microseconds.
@@ -58,7 +64,7 @@ pub struct StoredRow {
     pub id: Vec<u8>,
     /// Its content hash, 32 bytes unless it was changed.
     pub content_hash: Vec<u8>,
-    /// The salt in its content hash, 16 bytes unless it was changed.
+    /// The salt in its content hash, 16 bytes; longer where parts of the event were erased.
     pub content_salt: Vec<u8>,
     /// Its canonical text.
     pub body: String,
@@ -103,6 +109,7 @@ impl StoredLedger {
             self.last_event_id.clone(),
             self.last_received_at,
             self.frontier.clone(),
+            self.lifecycle_seq,
             self.head_code.clone(),
         );
         let head = sealed(self.ledger_id.0, &name, &columns);
@@ -114,8 +121,7 @@ impl StoredLedger {
 impl StoredRow {
     /// The content hash that its text and salt have in a log. `None` where they are not those of an event.
     pub fn computed_hash(&self, log: Option<&LogName>) -> Option<ContentHash> {
-        let salt = self.content_salt.as_slice().try_into().ok()?;
-        ContentHash::of(&self.body, &ContentSalt::from_bytes(salt), log?)
+        StoredSalt::read(&self.content_salt)?.content_hash(&self.body, log?)
     }
 
     /// Whether its columns are those of an event of this tenant with this idempotency key.
@@ -225,13 +231,14 @@ impl Reader<'_> {
         let columns = (ledgers::project_id, ledgers::environment, SEALED_COLUMNS);
         let row = ledgers::table.find(ledger_id.0).select(columns);
         let (project_id, environment, columns): LedgerRow = row.get_result(self.session())?;
-        let (size, last_event_id, last_received_at, frontier, head_code) = columns;
+        let (size, last_event_id, last_received_at, frontier, lifecycle_seq, head_code) = columns;
         Ok(StoredLedger {
             ledger_id,
             project_id,
             environment,
             size,
             frontier,
+            lifecycle_seq,
             last_event_id,
             last_received_at,
             head_code,
@@ -305,7 +312,7 @@ impl Reader<'_> {
 
     /// Whether [`Self::stray_events`] finds nothing, provided that every event up to its ledger's size was read at its
     /// position: each order has as many events as all ledgers together. It counts events and reads none; after `false`,
-    /// [`Self::stray_events`] is needed.
+    /// [`Self::stray_events`] is needed. Where events were removed, the numbers differ, and it is always `false`.
     pub fn has_no_strays(&mut self) -> Result<bool> {
         on_database!(self.session(), inspection::has_no_strays())
     }

@@ -5,19 +5,20 @@ pub(crate) mod head;
 pub(crate) mod heads;
 
 use crate::access::Reader;
+use crate::columns::stored;
 use crate::configuration::ConfigurationVersion;
 use crate::database::{AnySession, on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::replica::LogEnd;
-use crate::schema::{ledger_actions, ledgers};
+use crate::schema::{ledger_actions, ledger_months, ledgers};
 use crate::tree::TreeSession;
-use audit_domain::{Environment, ProjectId};
+use audit_domain::{Environment, Month, ProjectId};
 use audit_ledger::SealedHead;
 use diesel::prelude::*;
 use head::Head;
-use heads::{Heads, name_of};
-use std::collections::HashMap;
+use heads::{Heads, SEALED_COLUMNS, SealedColumns, name_of};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Creates the ledgers of a new project.
@@ -32,6 +33,7 @@ pub(crate) fn create_ledgers(session: &mut AnySession, project_id: ProjectId) ->
             name: &name_of(&project_id.to_string(), environment.as_str()),
             size: 0,
             frontier: &[],
+            lifecycle: None,
             last: None,
         });
         diesel::insert_into(ledgers::table)
@@ -59,12 +61,7 @@ pub(crate) fn ledgers_of(
         .select((ledgers::id, ledgers::environment))
         .load::<(i64, String)>(session)?;
     rows.into_iter()
-        .map(|(id, environment)| {
-            let environment = environment
-                .parse()
-                .map_err(|_| StoreError::Damaged { what: "environment" })?;
-            Ok((environment, LedgerId(id)))
-        })
+        .map(|(id, environment)| Ok((stored(&environment, "environment")?, LedgerId(id))))
         .collect()
 }
 
@@ -100,6 +97,73 @@ impl Reader<'_> {
             size: size.cast_unsigned(),
             day_events: if continues { day_events.cast_unsigned() } else { 0 },
         })
+    }
+
+    /// The position of the newest lifecycle event of a ledger: each names the one before it.
+    ///
+    /// # Errors
+    /// [`StoreError::ForgedHead`] when the service did not write the head; when the database cannot be queried.
+    pub fn lifecycle_seq(&mut self, ledger_id: LedgerId) -> Result<Option<u64>> {
+        type Row = ((String, String), SealedColumns);
+        let ((project_id, environment), sealed): Row = ledgers::table
+            .find(ledger_id.0)
+            .select(((ledgers::project_id, ledgers::environment), SEALED_COLUMNS))
+            .get_result(self.session())?;
+        let name = name_of(&project_id, &environment);
+        let edge = heads_of(self.session())?.edge(ledger_id.0, &name, &sealed);
+        let (.., lifecycle, _) = sealed;
+        match edge {
+            Some(_) => Ok(lifecycle.map(i64::cast_unsigned)),
+            None => Err(StoreError::ForgedHead {
+                ledger_id: ledger_id.0,
+            }),
+        }
+    }
+
+    /// The ledgers whose rows name a lifecycle event, in order. [`Self::lifecycle_seq`] checks that the service wrote the row.
+    ///
+    /// # Errors
+    /// When the database cannot be queried.
+    pub fn ledgers_with_lifecycle(&mut self) -> Result<Vec<(LedgerId, ProjectId, Environment)>> {
+        let rows: Vec<(i64, String, String)> = ledgers::table
+            .filter(ledgers::lifecycle_seq.is_not_null())
+            .order(ledgers::id)
+            .select((ledgers::id, ledgers::project_id, ledgers::environment))
+            .load(self.session())?;
+        let read = |(id, project_id, environment): (i64, String, String)| {
+            Ok((
+                LedgerId(id),
+                stored(&project_id, "project id")?,
+                stored(&environment, "environment")?,
+            ))
+        };
+        rows.into_iter().map(read).collect()
+    }
+
+    /// The months in which events of any ledger were stored. Reads the months of every ledger.
+    ///
+    /// # Errors
+    /// When the database cannot be queried.
+    pub fn stored_months(&mut self) -> Result<BTreeSet<Month>> {
+        let months = ledger_months::table.select(ledger_months::month).distinct();
+        let months: Vec<i32> = months.load(self.session())?;
+        Ok(months.into_iter().map(Month::from_number).collect())
+    }
+
+    /// The first event of a ledger that was stored in this month or later.
+    ///
+    /// # Errors
+    /// When the database cannot be queried.
+    pub fn first_seq_of_month(&mut self, ledger_id: LedgerId, month: Month) -> Result<Option<u64>> {
+        let first: Option<i64> = ledger_months::table
+            .filter(ledger_months::ledger_id.eq(ledger_id.0))
+            .filter(ledger_months::month.ge(month.number()))
+            .order(ledger_months::month)
+            .select(ledger_months::first_seq)
+            .limit(1)
+            .get_result(self.session())
+            .optional()?;
+        Ok(first.map(i64::cast_unsigned))
     }
 }
 

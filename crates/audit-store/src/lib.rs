@@ -93,6 +93,7 @@ mod purge;
 mod queue;
 mod readers;
 mod recent;
+mod removals;
 mod replica;
 mod row_code;
 mod schema;
@@ -140,13 +141,16 @@ pub use events::{
 };
 pub use head_keys::{ChosenHeadKey, HeadKeys, StoredHeadKey};
 pub use ids::{LedgerId, StreamTokenHash};
-pub use inspection::{LedgerNames, StoredAlert, StoredLedger, StoredRow, StrayEvent, inspect, verify_index};
+pub use inspection::{
+    LedgerNames, StoredAlert, StoredLedger, StoredRemoval, StoredRow, StrayEvent, inspect, verify_index,
+};
 pub use ledgers::LedgerCount;
 pub use migrate::{MigrationWork, PendingMigration, SchemaComparison, compare_schema};
 pub use options::{QueueLimits, StoreOptions};
 pub use purge::GroupKey;
 pub use queue::{AnonymousStreams, Turn};
 pub use recent::RecentEvent;
+pub use removals::{RemovalRow, RemovalState};
 pub use replica::{LogEnd, ReplicaStatistics};
 pub use row_code::RowCodes;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};

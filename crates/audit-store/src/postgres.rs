@@ -20,6 +20,7 @@ mod partitions;
 pub(crate) mod place;
 mod pooler;
 mod readiness;
+pub(crate) mod removals;
 mod schema;
 pub(crate) mod senders;
 mod statements;
@@ -44,7 +45,7 @@ use crate::signal::{Patience, Progress, Signal};
 use crate::tree::partial_tiles::PartialTiles;
 use crate::workers::{Worker, Workers};
 use append::KeyLookups;
-use audit_domain::{Clock, IdempotencyWindow};
+use audit_domain::{Clock, IdempotencyWindow, Month, Timestamp};
 use audit_index::BlockCache;
 use connection::Purpose;
 use diesel::PgConnection;
@@ -113,6 +114,8 @@ pub(crate) struct Shared {
     window: IdempotencyWindow,
     /// The ledgers whose keys of earlier months are to be read.
     key_requests: Arc<Signal<Requests>>,
+    /// Until when no space is given back, because other sessions use the partitions all the time.
+    space_in_use: Mutex<Option<Instant>>,
 }
 
 impl Shared {
@@ -126,6 +129,7 @@ impl Shared {
             progress: Arc::default(),
             window: IdempotencyWindow::default(),
             key_requests: Arc::default(),
+            space_in_use: Mutex::default(),
         }
     }
 
@@ -273,6 +277,11 @@ impl Database {
 
     pub(crate) fn open_writer(&self) -> Result<PostgresSession> {
         self.session(Purpose::Write)
+    }
+
+    /// [`crate::Store::give_back_space`], of the months that no event is stored in at `now`.
+    pub(crate) fn give_back_space(&self, months: &BTreeSet<Month>, now: Timestamp) -> Result<bool> {
+        months::give_back(&self.shared, months, now)
     }
 
     /// Fails unless the database accepts writes and responds within a second.

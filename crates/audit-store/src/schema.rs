@@ -27,6 +27,7 @@ diesel::table! {
         last_event_id -> Nullable<Binary>,
         last_received_at -> Nullable<BigInt>,
         frontier -> Nullable<Binary>,
+        lifecycle_seq -> Nullable<BigInt>,
         head_code -> Nullable<Binary>,
         day -> BigInt,
         day_events -> BigInt,
@@ -85,6 +86,7 @@ diesel::table! {
         ledger_id -> BigInt,
         bucket -> BigInt,
         slot -> BigInt,
+        label -> Binary,
         tenant_id -> Text,
         frontier -> Binary,
         recent -> Binary,
@@ -111,6 +113,39 @@ diesel::table! {
         children -> Binary,
     }
 }
+
+diesel::table! {
+    removals (ledger_id, number) {
+        ledger_id -> BigInt,
+        number -> BigInt,
+        kind -> Text,
+        state -> Text,
+        event_seq -> Nullable<BigInt>,
+        first_seq -> BigInt,
+        end_seq -> BigInt,
+        cursor_seq -> BigInt,
+        records -> BigInt,
+        code -> Binary,
+        changed_at -> BigInt,
+        leased_until -> BigInt,
+        lease -> Nullable<Binary>,
+    }
+}
+
+diesel::table! {
+    removed_events (ledger_id, tile_index, removal) {
+        ledger_id -> BigInt,
+        tile_index -> BigInt,
+        removal -> BigInt,
+        records -> Binary,
+    }
+}
+
+diesel::table! {
+    removed_tenants (ledger_id, slot) { ledger_id -> BigInt, slot -> BigInt, label -> Binary, }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(removals, removed_events);
 
 diesel::table! {
     ledger_months (ledger_id, month) { ledger_id -> BigInt, month -> Integer, first_seq -> BigInt, }

@@ -84,6 +84,10 @@ impl<I: RowId> Remaining<I> {
     }
 }
 
+/// Candidates whose events were removed that one page passes, at most. Then it ends early, so that the rows of a removal, until the
+/// index is written without them, do not hold a session for long.
+pub(crate) const GONE_CANDIDATES_MAX: usize = 20_000;
+
 /// The state of a walk through candidates.
 #[derive(Debug)]
 pub(crate) struct Walk<I> {
@@ -91,9 +95,32 @@ pub(crate) struct Walk<I> {
     pub(crate) remaining: Remaining<I>,
     /// Candidates that were not indexed when the walk began. They may have been indexed since.
     pub(crate) backlog: Vec<I>,
+    /// Candidates whose events were removed.
+    pub(crate) gone: usize,
+    /// The last candidate of a walk that ended after [`GONE_CANDIDATES_MAX`] of them.
+    pub(crate) stopped_at: Option<I>,
 }
 
 impl<I: RowId> Walk<I> {
+    pub(crate) const fn new(remaining: Remaining<I>, backlog: Vec<I>) -> Self {
+        Self {
+            remaining,
+            backlog,
+            gone: 0,
+            stopped_at: None,
+        }
+    }
+
+    /// Counts the events that were not found of these candidates. Returns whether the walk ends early.
+    pub(crate) fn note_gone(&mut self, candidates: &[I], found: usize) -> bool {
+        self.gone += candidates.len() - found;
+        if self.gone >= GONE_CANDIDATES_MAX && !self.remaining.range.is_empty() {
+            self.stopped_at = candidates.last().copied();
+            self.remaining.end();
+        }
+        self.stopped_at.is_some()
+    }
+
     /// The next candidates; fewer than `wanted` only at the end. `indexed` returns the indexed ones among those that remain,
     /// `wanted` at most.
     pub(crate) fn next(
@@ -115,5 +142,37 @@ impl<I: RowId> Walk<I> {
             _ => remaining.end(),
         }
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_through_removed_events_ends_early_behind_the_last_of_them() {
+        let rows = GONE_CANDIDATES_MAX as i64 + 10;
+        for (order, stop) in [
+            (EventOrder::Ascending, GONE_CANDIDATES_MAX as i64 - 1),
+            (EventOrder::Descending, 10),
+        ] {
+            let range = 0..rows;
+            let mut walk = Walk::new(Remaining { range, order }, Vec::new());
+            let (mut stopped, mut steps) = (false, 0);
+            while !stopped {
+                let of_order = |remaining: &Remaining<i64>| {
+                    let range = remaining.range.clone();
+                    Ok(match order {
+                        EventOrder::Ascending => range.take(1_000).collect(),
+                        EventOrder::Descending => range.rev().take(1_000).collect(),
+                    })
+                };
+                let candidates = walk.next(1_000, of_order).unwrap();
+                stopped = walk.note_gone(&candidates, 0);
+                steps += 1;
+            }
+            assert_eq!((steps, walk.stopped_at), (20, Some(stop)));
+            assert!(walk.remaining.range.is_empty());
+        }
     }
 }

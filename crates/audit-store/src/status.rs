@@ -39,6 +39,8 @@ pub enum KindSettings {
     Sqlite {
         /// `wal`, unless somebody changed it.
         journal_mode: String,
+        /// Whether the file gets smaller when events are removed. One of an early version does not.
+        gives_space_back: bool,
     },
     /// PostgreSQL.
     Postgres(Box<PostgresSettings>),
@@ -96,12 +98,17 @@ impl Reader<'_> {
 
     /// What the service depends on in the database. Reads the row of every ledger.
     pub fn database_settings(&mut self) -> Result<DatabaseSettings> {
+        Ok(DatabaseSettings {
+            newest_event_at: self.newest_receipt()?,
+            kind: on_database!(self.session(), status::settings())?,
+        })
+    }
+
+    /// When the newest event of all ledgers was received. Reads the row of every ledger.
+    pub fn newest_receipt(&mut self) -> Result<Option<Timestamp>> {
         let newest: Option<i64> = ledgers::table
             .select(max(ledgers::last_received_at))
             .get_result(self.session())?;
-        Ok(DatabaseSettings {
-            newest_event_at: newest.map(Timestamp::from_micros),
-            kind: on_database!(self.session(), status::settings())?,
-        })
+        Ok(newest.map(Timestamp::from_micros))
     }
 }

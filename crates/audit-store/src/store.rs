@@ -21,7 +21,7 @@ use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
 use crate::writers::Writers;
-use audit_domain::{Clock, DigestKey};
+use audit_domain::{Clock, DigestKey, IdempotencyWindow, Month};
 use audit_ledger::{Frontier, TreeHead};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
@@ -249,6 +249,11 @@ impl Store {
         self.readers.read(work)
     }
 
+    /// How long an idempotency key is known.
+    pub const fn idempotency_window(&self) -> IdempotencyWindow {
+        self.options.idempotency_window
+    }
+
     /// Whether queries may read a standby.
     pub const fn has_replica(&self) -> bool {
         self.replica.is_some()
@@ -460,6 +465,20 @@ impl Store {
         }
     }
 
+    /// Gives space of removed events back to the system, in steps. Returns whether there is more to do. On SQLite a step is some
+    /// milliseconds of the writer, while more than a quarter of the file is free. On PostgreSQL one month is a step: one without events is
+    /// dropped, and one that has lost three tenths of them is written anew, which can take minutes and delays nobody. Blocks.
+    ///
+    /// # Errors
+    /// As [`Self::write`]; [`StoreError::InUse`] while other sessions use the events on PostgreSQL all the time, and some minutes
+    /// longer.
+    pub fn give_back_space(&self, months: &BTreeSet<Month>) -> Result<bool> {
+        match self.database.give_back_space(months, self.commits.clock.now()) {
+            Some(outcome) => outcome,
+            None => self.transaction(Deployment, AnySession::give_back_pages),
+        }
+    }
+
     /// Calls `listener` after each commit of this process that adds deliveries, or alerts that still need some.
     ///
     /// # Errors
@@ -540,7 +559,7 @@ impl Store {
         self.heads.forged()
     }
 
-    /// How often the row of an idempotency key or a tile was found that the service did not write.
+    /// How often the row of an idempotency key, a tile or a removal was found that the service did not write.
     pub fn row_alarms(&self) -> u64 {
         self.heads.row_alarms()
     }

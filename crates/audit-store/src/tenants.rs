@@ -1,8 +1,8 @@
 //! The stored logs of tenants and the map of a ledger: see `audit_ledger::TenantMapKey`.
 //!
-//! All of it is derived from the events. It is written after a checkpoint that covers the events, under no lock: a change is
-//! stored only if the state that it continues is still the stored one. The code of the state, with the key of the heads, shows
-//! that the service wrote it, and the root in the state authenticates tiles and logs.
+//! All of it is derived from the events, and from the records of removed ones. It is written after a checkpoint that covers the
+//! events, under no lock: a change is stored only if the state that it continues is still the stored one. The code of the state, with
+//! the key of the heads, shows that the service wrote it, and the root in the state authenticates tiles and logs.
 
 use crate::access::{Reader, Writer};
 use crate::database::{insert_or_ignore, on_either};
@@ -11,7 +11,7 @@ use crate::ids::LedgerId;
 use crate::ledgers::heads_of;
 use crate::schema::{tenant_logs, tenant_map_tiles, tenant_maps, tenant_tiles};
 use audit_domain::write_with_length;
-use audit_ledger::{BUCKET_DEPTH, Frontier, Hash, HeadKey, MAP_DEPTH, MapTile, MapTileId, Tile};
+use audit_ledger::{BUCKET_DEPTH, Frontier, Hash, HeadKey, MAP_DEPTH, MapTile, MapTileId, TenantLabel, Tile};
 use diesel::prelude::*;
 use std::ops::Range;
 use subtle::ConstantTimeEq;
@@ -47,9 +47,10 @@ pub struct StoredTenantLog {
     pub bucket: i64,
     /// The position in the map.
     pub slot: i64,
-    /// The tenant.
+    label: Vec<u8>,
+    /// The tenant; empty where all its events are removed.
     pub tenant_id: String,
-    frontier: Vec<u8>,
+    pub(crate) frontier: Vec<u8>,
     recent: Vec<u8>,
     recent_seq: i64,
 }
@@ -59,7 +60,9 @@ pub struct StoredTenantLog {
 pub struct TenantLog {
     /// The position in the map.
     pub slot: u64,
-    /// The tenant.
+    /// The blinded name of the tenant. Its first bits are the position.
+    pub label: TenantLabel,
+    /// The tenant; empty where all its events are removed.
     pub tenant_id: String,
     /// The right edge of the tree.
     pub tree: Frontier,
@@ -158,11 +161,15 @@ impl StoredTenantLog {
     /// The log, unless it has no form that the service writes.
     pub fn read(&self) -> Option<TenantLog> {
         let slot = self.slot.cast_unsigned();
+        let label = TenantLabel::from_bytes(self.label.as_slice().try_into().ok()?);
         let tree = Frontier::decode(&self.frontier).ok()?;
         let recent = read_hashes(&self.recent)?;
-        let is_own = self.bucket == bucket_of(slot) && tree.size() % 256 == recent.len() as u64;
+        let is_own = label.slot() == slot
+            && self.bucket == bucket_of(slot)
+            && tree.size() % 256 == recent.len() as u64;
         is_own.then(|| TenantLog {
             slot,
+            label,
             tenant_id: self.tenant_id.clone(),
             tree,
             recent,
@@ -171,10 +178,11 @@ impl StoredTenantLog {
     }
 }
 
-type LogRow = (i64, i64, String, Vec<u8>, Vec<u8>, i64);
+type LogRow = (i64, i64, Vec<u8>, String, Vec<u8>, Vec<u8>, i64);
 const LOG_COLUMNS: (
     tenant_logs::bucket,
     tenant_logs::slot,
+    tenant_logs::label,
     tenant_logs::tenant_id,
     tenant_logs::frontier,
     tenant_logs::recent,
@@ -182,16 +190,18 @@ const LOG_COLUMNS: (
 ) = (
     tenant_logs::bucket,
     tenant_logs::slot,
+    tenant_logs::label,
     tenant_logs::tenant_id,
     tenant_logs::frontier,
     tenant_logs::recent,
     tenant_logs::recent_seq,
 );
 
-fn read_log((bucket, slot, tenant_id, frontier, recent, recent_seq): LogRow) -> StoredTenantLog {
+fn read_log((bucket, slot, label, tenant_id, frontier, recent, recent_seq): LogRow) -> StoredTenantLog {
     StoredTenantLog {
         bucket,
         slot,
+        label,
         tenant_id,
         frontier,
         recent,
@@ -408,6 +418,7 @@ impl Writer<'_> {
                     tenant_logs::ledger_id.eq(ledger_id),
                     tenant_logs::bucket.eq(bucket_of(log.slot)),
                     tenant_logs::slot.eq(log.slot.cast_signed()),
+                    tenant_logs::label.eq(log.label.as_bytes().to_vec()),
                     tenant_logs::tenant_id.eq(log.tenant_id.clone()),
                     tenant_logs::frontier.eq(log.tree.encode()),
                     tenant_logs::recent.eq(write_hashes(&log.recent)),

@@ -2,7 +2,8 @@
 //!
 //! The tree grows in the transaction that stores the events, under the lock of the ledger's head. The head's row holds
 //! the right edge of the tree (a few hundred bytes); every 256 leaves complete a tile, which is stored. Nothing else is
-//! stored: leaf hashes are computed from the content hashes, and partial tiles from leaf hashes on request.
+//! stored: leaf hashes are computed from the content hashes, and partial tiles from leaf hashes on request. The content hash of a
+//! removed event is in the record of its removal.
 
 mod checkpoints;
 mod cosigned;
@@ -23,9 +24,10 @@ use crate::ids::LedgerId;
 use crate::ledgers::heads::Heads;
 use crate::schema::ledgers;
 use audit_domain::ContentHash;
-use audit_ledger::{Frontier, Growth, GrowthError, Hash, Tile, TileId};
+use audit_ledger::{Frontier, Growth, GrowthError, Hash, Tile, TileId, decode_records};
 use diesel::prelude::*;
 use partial_tiles::PartialTiles;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,8 +43,12 @@ pub(crate) trait TreeSession {
     /// The cached partial tiles.
     fn partial_tiles(&self) -> Arc<PartialTiles>;
 
-    /// The stored content hashes of the events with these sequence numbers, in their order that exist.
-    fn stored_content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Vec<Vec<u8>>>;
+    /// The stored content hashes of the events with these sequence numbers that exist, each with its number, in their order.
+    fn stored_content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<i64>)
+    -> Result<Vec<(i64, Vec<u8>)>>;
+
+    /// The records of removals for these tiles of 256 events: index of the tile, and encoded records.
+    fn stored_records(&mut self, ledger_id: LedgerId, tiles: Range<i64>) -> Result<Vec<(i64, Vec<u8>)>>;
 
     /// The stored tiles of a level with these indexes, in their order that exist: index and hashes.
     fn stored_tiles(
@@ -159,21 +165,60 @@ fn full_tiles<S: TreeSession>(
     rows.into_iter().map(read).collect()
 }
 
-/// The content hashes of the events with these sequence numbers, all of them.
+/// The content hashes of the events with these sequence numbers, all of them. Those of removed events come from records, which nothing
+/// but the tree authenticates.
 fn content_hashes<S: TreeSession>(
     session: &mut S,
     ledger_id: LedgerId,
     seqs: Range<u64>,
 ) -> Result<Vec<ContentHash>> {
     let rows = session.stored_content_hashes(ledger_id, seqs.start.cast_signed()..seqs.end.cast_signed())?;
-    if rows.len() as u64 != seqs.end - seqs.start {
-        return Err(damaged("ledger with missing events"));
-    }
-    let read = |bytes: Vec<u8>| {
+    let count = usize::try_from(seqs.end - seqs.start).unwrap_or(usize::MAX);
+    let read = |(seq, bytes): (i64, Vec<u8>)| -> Result<(u64, ContentHash)> {
         let bytes = bytes.try_into().map_err(|_| damaged("content hash"))?;
-        Ok(ContentHash::from_bytes(bytes))
+        Ok((seq.cast_unsigned(), ContentHash::from_bytes(bytes)))
     };
-    rows.into_iter().map(read).collect()
+    let stored = rows.into_iter().map(read);
+    let hashes: Vec<ContentHash> = if stored.len() == count {
+        stored
+            .map(|read| read.map(|(_, hash)| hash))
+            .collect::<Result<_>>()?
+    } else {
+        let records = session.stored_records(ledger_id, tiles_of(&seqs))?;
+        let mut hashes = removed_hashes(&records, &seqs)?;
+        for read in stored {
+            let (seq, hash) = read?;
+            hashes.insert(seq, hash);
+        }
+        hashes.into_values().collect()
+    };
+    match hashes.len() == count {
+        true => Ok(hashes),
+        false => Err(damaged("ledger with missing events")),
+    }
+}
+
+/// The indexes of the tiles of level 0 that have these events.
+pub(crate) fn tiles_of(seqs: &Range<u64>) -> Range<i64> {
+    let width = u64::from(TileId::WIDTH_MAX);
+    (seqs.start / width).cast_signed()..seqs.end.div_ceil(width).cast_signed()
+}
+
+/// The content hashes of those of these events whose rows were removed, by sequence number: see [`TreeSession::stored_records`].
+pub(crate) fn removed_hashes(
+    records: &[(i64, Vec<u8>)],
+    seqs: &Range<u64>,
+) -> Result<BTreeMap<u64, ContentHash>> {
+    let mut removed = BTreeMap::new();
+    for (tile_index, bytes) in records {
+        let records = decode_records(tile_index.cast_unsigned(), bytes);
+        let records = records.ok_or_else(|| damaged("records of a removal"))?;
+        let rows = records
+            .iter()
+            .filter(|record| record.mask.is_row() && seqs.contains(&record.seq));
+        removed.extend(rows.map(|record| (record.seq, record.content_hash)));
+    }
+    Ok(removed)
 }
 
 #[expect(

@@ -4,15 +4,17 @@
 //!
 //! 1. fetches the latest checkpoint and checks it against the last one seen: signature, size, consistency proof;
 //! 2. reads the leaf hashes of the log and the events, hashes the events again, and compares the two and the signed root;
-//! 3. checks that no old event is unsigned;
-//! 4. computes the map of tenants from the events, and compares it with the signed one;
-//! 5. stores the checkpoint in the state file, only if everything matches.
+//! 3. checks that a removal in the log covers each event that is missing, and that it was allowed;
+//! 4. checks that no old event is unsigned;
+//! 5. computes the map of tenants from the events, and compares it with the signed one;
+//! 6. stores the checkpoint in the state file, only if everything matches.
 
 mod cosigned;
 mod events;
 mod freshness;
 mod keys;
 mod left_out;
+mod removed;
 mod replay;
 pub(crate) mod server;
 pub(crate) mod state;
@@ -21,10 +23,11 @@ mod tenants;
 use crate::{Age, EXIT_INCONSISTENT, PolicyOptions};
 use anyhow::{Context, anyhow};
 use audit_cli::printable;
-use audit_domain::{Environment, ProjectId};
+use audit_domain::{Environment, LogName, ProjectId};
 use audit_ledger::{ConsistencyProof, Follower, Frontier, Origin, SignedCheckpoint};
 use clap::Args;
-use replay::Replay;
+use removed::Removals;
+use replay::{Replay, Replayed};
 use serde_json::Value;
 use server::{Fetched, LogServer};
 use state::State;
@@ -146,9 +149,15 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
         cosigned::check_latest(&server, keys.latest(), &offered, &latest)
             .map_err(|failure| keep_evidence(options, &latest, failure))?;
     }
-    let (start, cursor, last) = match saved {
-        Some(saved) if options.new_only => (saved.frontier, saved.cursor, None),
-        saved => (Frontier::new(), None, saved.map(|saved| saved.frontier)),
+    let removals = Removals::read(&server, offered.head().size)?;
+    let is_continued = options.new_only && (removals.is_empty() || is_known(&server, saved.as_ref())?);
+    let (start, cursor, last, removals) = match saved {
+        Some(saved) if is_continued => (saved.frontier, saved.cursor, None, removals),
+        saved => {
+            let log = LogName::of_origin(offered.checkpoint().origin().as_str());
+            let last = saved.map(|saved| saved.frontier);
+            (Frontier::new(), None, last, removals.checked(log))
+        }
     };
     let read = offered.head().size - start.size();
     // A log that contradicts its checkpoint has no map; its difference is reported first.
@@ -161,9 +170,16 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
         Ok(None) => (None, None),
         Err(failure) => (None, Some(failure)),
     };
-    let replay = Replay::new(&server, start, cursor, last, &offered, tenants);
-    let (frontier, cursor, tenants) = replay
-        .run()
+    let replay = Replay::new(&server, start, cursor, last, &offered, tenants, removals);
+    let replayed = replay.run();
+    let Replayed {
+        frontier,
+        cursor,
+        tenants,
+        removals,
+    } = replayed.map_err(|failure| keep_evidence(options, &note, failure))?;
+    let removed = removals
+        .finish()
         .map_err(|failure| keep_evidence(options, &note, failure))?;
     if let Some(failure) = missing {
         return Err(keep_evidence(options, &note, failure));
@@ -176,14 +192,28 @@ fn audit(options: &AuditOptions) -> AuditResult<String> {
     let size = frontier.size();
     freshness::check(&server, options, size, cursor.as_deref())
         .map_err(|failure| keep_evidence(options, &note, failure))?;
+    let rows_gone = removed
+        .as_ref()
+        .map_or(0, |report| report.retention + report.erased);
     let summary = format!(
-        "{}: {size} events, {} of them new; {read} read, all match the signed root {}",
+        "{}: {size} events, {} of them new; {} read{}, all match the signed root {}",
         offered.checkpoint().origin(),
         size - known,
+        read - rows_gone,
+        removed.as_ref().map(removed::described).unwrap_or_default(),
         frontier.root(),
     );
     State::new(keys.into_state(), &offered, frontier, cursor).save(&options.state)?;
     Ok(summary)
+}
+
+/// Whether the server accepts the saved cursor of the feed. Without one, the events before it are skipped by their number, which is not
+/// known where some of them were removed.
+fn is_known(server: &LogServer, saved: Option<&State>) -> AuditResult<bool> {
+    match saved.and_then(|saved| saved.cursor.as_deref()) {
+        Some(cursor) => Ok(matches!(server.feed(1, Some(cursor))?, Fetched::Found(_))),
+        None => Ok(false),
+    }
 }
 
 /// Why a log of which no checkpoint has a quorum is not audited: it has old events, or it is too young.

@@ -1,6 +1,6 @@
 //! The format of an evidence archive, which `log export` writes and `check` reads.
 
-use audit_domain::{LogName, Timestamp};
+use audit_domain::{ContentHash, LogName, Timestamp};
 use audit_ledger::{InclusionProof, SignedCheckpoint, VerifierKey};
 use serde_json::json;
 
@@ -16,9 +16,15 @@ pub fn sum_line(name: &str, digest: &[u8]) -> String {
     format!("{}  {name}\n", base16ct::lower::encode_string(digest))
 }
 
-/// A line of proofs.jsonl, without its end.
-pub fn proof_line(seq: u64, id: &str, inclusion: &InclusionProof) -> String {
+/// A line of proofs.jsonl, without its end. A removed event has no id.
+pub fn proof_line<'a>(seq: u64, id: impl Into<Option<&'a str>>, inclusion: &InclusionProof) -> String {
+    let id: Option<&str> = id.into();
     json!({"id": id, "inclusion": inclusion.to_base64(), "seq": seq}).to_string()
+}
+
+/// A line of removed.jsonl, without its end. `removal` is the position of the event that authorises the removal.
+pub fn removed_line(seq: u64, content_hash: &ContentHash, removal: u64) -> String {
+    format!("{{\"seq\":{seq},\"content_hash\":\"{content_hash}\",\"removal\":{removal}}}")
 }
 
 /// README.txt of an archive with so many events of a log.

@@ -69,7 +69,8 @@ class EventFile:
             if event["id"] not in self.recent_ids:
                 line = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
                 self.file.write(line.encode() + b"\n")
-        self.recent_ids = set()
+        if events:
+            self.recent_ids = set()
         self.file.flush()
         os.fsync(self.file.fileno())
         with open(self.cursor_path + ".new", "w", encoding="ascii") as file:
@@ -89,7 +90,11 @@ def read_page(base_url, key, parameters):
     except urllib.error.HTTPError as error:
         if error.code >= 500 or (error.code == 429 and retry_after(error) is not None):
             raise
-        raise Refused(f"{error.code}: {error.read().decode()}") from error
+        text = error.read().decode()
+        if error.code == 410 and '"events_removed"' in text:
+            print("events that were not read yet were removed from the log; the others follow", file=sys.stderr)
+            return {"events": [], "cursor": json.loads(text)["error"]["cursor"], "has_more": True}
+        raise Refused(f"{error.code}: {text}") from error
     except ValueError as error:
         # The connection broke in the middle of the response.
         raise OSError(f"incomplete response: {error}") from error

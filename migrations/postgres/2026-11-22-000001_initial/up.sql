@@ -219,7 +219,9 @@ CREATE TABLE ledgers (
     last_received_at BIGINT,
     -- Right edge of the Merkle tree, from which the tree grows. NULL until the first event.
     frontier BYTEA,
-    -- HMAC-SHA256 over id, project, environment and the four columns above, with a key that is not in the database. A head whose
+    -- Position of the newest lifecycle event (policy, hold, plan, removal). Each names the one before it. NULL without one.
+    lifecycle_seq BIGINT,
+    -- HMAC-SHA256 over id, project, environment and the five columns above, with a key that is not in the database. A head whose
     -- code is wrong was not written by the service: it takes no events and is not signed until `audit-server log repair`.
     head_code BYTEA,
     -- Events ingested on one day, for the daily limit of a live ledger. Here, because an append writes this row anyway.
@@ -281,7 +283,8 @@ CREATE TABLE events (
     id BYTEA NOT NULL,
     occurred_at BIGINT NOT NULL,
     content_hash BYTEA NOT NULL,
-    -- 16 random bytes, from which the salts in `content_hash` are derived.
+    -- 16 random bytes, from which the salts in `content_hash` are derived. Longer for an erased event: which parts were erased by which
+    -- event, and the salts or hashes that still prove the parts.
     content_salt BYTEA NOT NULL,
     -- NULL without an idempotency key.
     idempotency_hash BYTEA,
@@ -330,6 +333,7 @@ CREATE TYPE written_head AS (
     last_event_id BYTEA,
     last_received_at BIGINT,
     frontier BYTEA,
+    lifecycle_seq BIGINT,
     head_code BYTEA,
     day BIGINT,
     day_events BIGINT,
@@ -408,6 +412,17 @@ CREATE TABLE index_blocks (
 );
 ALTER TABLE index_blocks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
+-- The rows of the index whose events were removed, until its segments are rewritten without them.
+CREATE TABLE removed_rows (
+    group_id BIGINT NOT NULL,
+    month INTEGER NOT NULL,
+    occurred_at BIGINT NOT NULL,
+    id BYTEA NOT NULL,
+    -- The segment that keeps the row, because it was written for what remains of an erased event. NULL: none.
+    fresh BIGINT,
+    PRIMARY KEY (group_id, month, occurred_at, id)
+);
+
 -- One row: the format of blocks, tokens and index tables. A node that finds an older format, or no row, empties the index
 -- and enters all events into the backlog. Remove the row to have the index rebuilt.
 CREATE TABLE index_format (
@@ -483,7 +498,7 @@ CREATE TABLE anchors (
 
 -- ---- The logs of tenants ----
 
--- Derived from the events: deleted rows are computed again when they are needed. docs/ledger.md describes map and logs.
+-- Derived from the events and from the records of removed ones: deleted rows are computed again when they are needed. docs/ledger.md describes map and logs.
 
 -- The state of a ledger's map: how many events of the log it has, and its root. Written after a checkpoint that covers them.
 CREATE TABLE tenant_maps (
@@ -503,6 +518,9 @@ CREATE TABLE tenant_logs (
     bucket BIGINT NOT NULL,
     -- The position in the map (64 bits, as a signed number).
     slot BIGINT NOT NULL,
+    -- SHA-256 over salt and id: what is left of the name of a tenant whose events are all removed. Its first 64 bits are the slot.
+    label BYTEA NOT NULL,
+    -- Empty where all events of the tenant are removed.
     tenant_id TEXT NOT NULL,
     -- Right edge of the tree over the tenant's events.
     frontier BYTEA NOT NULL,
@@ -532,6 +550,75 @@ CREATE TABLE tenant_map_tiles (
     prefix BIGINT NOT NULL,
     children BYTEA NOT NULL,
     PRIMARY KEY (ledger_id, depth, prefix)
+);
+
+-- ---- Removals ----
+
+-- What removes events: plans and removals of retention, erasures. The lifecycle events of the log authorise them; a row has the progress.
+--
+-- | State | Meaning |
+-- |---|---|
+-- | `collecting` | records are being written; there is no event yet |
+-- | `listed` | the records of an erasure are complete, and wait for the confirmation |
+-- | `planned` | the plan is in the log |
+-- | `removing` | `audit.events.removed` is in the log; rows are being deleted |
+-- | `cleaning` | the rows are deleted; the index and rows that depend on them are not clean yet |
+-- | `done` | all of it is complete |
+-- | `cancelled` | the plan was cancelled; the records are being deleted, then this row |
+CREATE TABLE removals (
+    ledger_id BIGINT NOT NULL REFERENCES ledgers (id),
+    -- From 1.
+    number BIGINT NOT NULL,
+    -- `retention` or `erasure`.
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    -- Position of the event that authorises the state: the plan while `planned`, then the removal or erasure. NULL while `collecting`.
+    event_seq BIGINT,
+    -- The range of the log that the records were collected from.
+    first_seq BIGINT NOT NULL,
+    end_seq BIGINT NOT NULL,
+    -- The position at which the work of the state continues.
+    cursor_seq BIGINT NOT NULL,
+    -- The number of records.
+    records BIGINT NOT NULL,
+    -- HMAC-SHA256 over the columns above but `cursor_seq`, with the key of the heads.
+    code BYTEA NOT NULL,
+    changed_at BIGINT NOT NULL,
+    leased_until BIGINT NOT NULL,
+    lease BYTEA,
+    PRIMARY KEY (ledger_id, number)
+);
+-- Finds the removals that have work to do.
+CREATE INDEX removals_open ON removals (state, leased_until) WHERE state <> 'done';
+
+-- What remains of removed events: a row for each removal and tile of 256 positions. A record has 43 bytes: position in the tile, mask of
+-- what was removed, content hash, slot of the tenant. The digest in the event of the removal authenticates the records.
+CREATE TABLE removed_events (
+    ledger_id BIGINT NOT NULL,
+    tile_index BIGINT NOT NULL,
+    -- The number of the removal.
+    removal BIGINT NOT NULL,
+    records BYTEA NOT NULL,
+    PRIMARY KEY (ledger_id, tile_index, removal)
+);
+-- Hashes do not compress.
+ALTER TABLE removed_events ALTER COLUMN records SET STORAGE EXTERNAL;
+-- Reads and deletes the records of one removal.
+CREATE INDEX removed_events_by_removal ON removed_events (ledger_id, removal, tile_index);
+
+-- The labels of the tenants of removed events, by slot.
+CREATE TABLE removed_tenants (
+    ledger_id BIGINT NOT NULL,
+    slot BIGINT NOT NULL,
+    label BYTEA NOT NULL,
+    PRIMARY KEY (ledger_id, slot)
+);
+
+-- The rows that the partition of a month had when it was rewritten (PostgreSQL only). No row, or 0: it was not rewritten yet.
+CREATE TABLE event_months (
+    month INTEGER NOT NULL PRIMARY KEY,
+    event_count BIGINT NOT NULL,
+    rewritten_at BIGINT NOT NULL
 );
 
 -- ---- Alerts ----

@@ -165,7 +165,9 @@ CREATE TABLE ledgers (
     last_received_at BIGINT,
     -- Right edge of the Merkle tree, from which the tree grows. NULL until the first event.
     frontier BLOB,
-    -- HMAC-SHA256 over id, project, environment and the four columns above, with a key that is not in the database. A head whose
+    -- Position of the newest lifecycle event (policy, hold, plan, removal). Each names the one before it. NULL without one.
+    lifecycle_seq BIGINT,
+    -- HMAC-SHA256 over id, project, environment and the five columns above, with a key that is not in the database. A head whose
     -- code is wrong was not written by the service: it takes no events and is not signed until `audit-server log repair`.
     head_code BLOB,
     -- Events ingested on one day, for the daily limit of a live ledger. Here, because an append writes this row anyway.
@@ -220,7 +222,8 @@ CREATE TABLE events (
     position BIGINT NOT NULL,
     id BLOB NOT NULL,
     content_hash BLOB NOT NULL,
-    -- 16 random bytes, from which the salts in `content_hash` are derived.
+    -- 16 random bytes, from which the salts in `content_hash` are derived. Longer for an erased event: which parts were erased by which
+    -- event, and the salts or hashes that still prove the parts.
     content_salt BLOB NOT NULL,
     -- Digest of the event as sent. NULL without an idempotency key.
     sent_digest BLOB,
@@ -305,6 +308,16 @@ CREATE TABLE event_backlog (
     runs BLOB NOT NULL
 );
 
+-- The rows of the index whose events were removed, until its segments are rewritten without them.
+CREATE TABLE removed_rows (
+    position INTEGER PRIMARY KEY,
+    month INTEGER NOT NULL,
+    -- The segment that keeps the row, because it was written for what remains of an erased event. NULL: none.
+    fresh BIGINT
+);
+-- Finds the rows of a month.
+CREATE INDEX removed_rows_by_month ON removed_rows (month, position);
+
 -- ---- The verifiable log ----
 
 -- Full tiles of 256 hashes (C2SP tlog-tiles) of the Merkle tree over the content hashes of a ledger; leaf n is the event
@@ -366,7 +379,7 @@ CREATE TABLE anchors (
 
 -- ---- The logs of tenants ----
 
--- Derived from the events: deleted rows are computed again when they are needed. docs/ledger.md describes map and logs.
+-- Derived from the events and from the records of removed ones: deleted rows are computed again when they are needed. docs/ledger.md describes map and logs.
 
 -- The state of a ledger's map: how many events of the log it has, and its root. Written after a checkpoint that covers them.
 CREATE TABLE tenant_maps (
@@ -386,6 +399,9 @@ CREATE TABLE tenant_logs (
     bucket BIGINT NOT NULL,
     -- The position in the map (64 bits, as a signed number).
     slot BIGINT NOT NULL,
+    -- SHA-256 over salt and id: what is left of the name of a tenant whose events are all removed. Its first 64 bits are the slot.
+    label BLOB NOT NULL,
+    -- Empty where all events of the tenant are removed.
     tenant_id TEXT NOT NULL,
     -- Right edge of the tree over the tenant's events.
     frontier BLOB NOT NULL,
@@ -414,6 +430,66 @@ CREATE TABLE tenant_map_tiles (
     prefix BIGINT NOT NULL,
     children BLOB NOT NULL,
     PRIMARY KEY (ledger_id, depth, prefix)
+);
+
+-- ---- Removals ----
+
+-- What removes events: plans and removals of retention, erasures. The lifecycle events of the log authorise them; a row has the progress.
+--
+-- | State | Meaning |
+-- |---|---|
+-- | `collecting` | records are being written; there is no event yet |
+-- | `listed` | the records of an erasure are complete, and wait for the confirmation |
+-- | `planned` | the plan is in the log |
+-- | `removing` | `audit.events.removed` is in the log; rows are being deleted |
+-- | `cleaning` | the rows are deleted; the index and rows that depend on them are not clean yet |
+-- | `done` | all of it is complete |
+-- | `cancelled` | the plan was cancelled; the records are being deleted, then this row |
+CREATE TABLE removals (
+    ledger_id BIGINT NOT NULL REFERENCES ledgers (id),
+    -- From 1.
+    number BIGINT NOT NULL,
+    -- `retention` or `erasure`.
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    -- Position of the event that authorises the state: the plan while `planned`, then the removal or erasure. NULL while `collecting`.
+    event_seq BIGINT,
+    -- The range of the log that the records were collected from.
+    first_seq BIGINT NOT NULL,
+    end_seq BIGINT NOT NULL,
+    -- The position at which the work of the state continues.
+    cursor_seq BIGINT NOT NULL,
+    -- The number of records.
+    records BIGINT NOT NULL,
+    -- HMAC-SHA256 over the columns above but `cursor_seq`, with the key of the heads.
+    code BLOB NOT NULL,
+    changed_at BIGINT NOT NULL,
+    leased_until BIGINT NOT NULL,
+    lease BLOB,
+    PRIMARY KEY (ledger_id, number)
+);
+-- Finds the removals that have work to do.
+CREATE INDEX removals_open ON removals (state, leased_until) WHERE state <> 'done';
+
+-- What remains of removed events: a row for each removal and tile of 256 positions. A record has 43 bytes: position in the tile, mask of
+-- what was removed, content hash, slot of the tenant. The digest in the event of the removal authenticates the records.
+CREATE TABLE removed_events (
+    ledger_id BIGINT NOT NULL,
+    tile_index BIGINT NOT NULL,
+    -- The number of the removal.
+    removal BIGINT NOT NULL,
+    records BLOB NOT NULL,
+    PRIMARY KEY (ledger_id, tile_index, removal)
+);
+-- Reads and deletes the records of one removal.
+CREATE INDEX removed_events_by_removal ON removed_events (ledger_id, removal, tile_index);
+
+-- The labels of the tenants of removed events, by slot.
+CREATE TABLE removed_tenants (
+    ledger_id BIGINT NOT NULL,
+    slot BIGINT NOT NULL,
+    label BLOB NOT NULL,
+    PRIMARY KEY (ledger_id, slot)
 );
 
 -- ---- Alerts ----

@@ -75,6 +75,7 @@ fn assert_outcome(route: &Route, credential: &str, outcome: Outcome, response: R
         Outcome::Success(status) => (status, ""),
         Outcome::Forbidden => (403, "forbidden"),
         Outcome::NotFound => (404, "not_found"),
+        Outcome::Conflict => (409, "conflict"),
         Outcome::Unauthorized => (401, "unauthorized"),
         Outcome::Revoked => (401, "key_revoked"),
     };
@@ -183,7 +184,7 @@ fn each_route_needs_one_scope_of_a_key(database: DatabaseKind) {
     };
     for route in ROUTES {
         let Some(scope) = route.key_scope() else { continue };
-        let is_master = matches!(route.master, Outcome::Success(_));
+        let is_master = route.master.is_admitted();
         let outcome = if is_master { route.master } else { route.project };
         let others = SCOPES.into_iter().filter(|other| *other != scope).collect();
         let with = limited(is_master, vec![scope]);

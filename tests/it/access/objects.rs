@@ -1,7 +1,7 @@
 //! The objects that the requests of the table name.
 
 use super::key_id;
-use super::route::{Outcome, Route, Target};
+use super::route::{Route, Target};
 use audit_tests::{Client, Organization, Request, Stream, address, alert_rule, event};
 use serde_json::{Value, json};
 use std::cell::OnceCell;
@@ -97,6 +97,15 @@ impl Objects {
                 stream.store(event());
                 stream.token
             }
+            Target::Policy => {
+                let request = own.master().put("/retention").json(json!({"days": 365}));
+                request.send().expect_status(200);
+                String::new()
+            }
+            Target::Hold => {
+                let request = own.master().post("/holds").json(json!({"reason": "a case"}));
+                text_of(&request.send().expect_status(201)["hold"], "id")
+            }
             Target::Tier => {
                 let name = unique_name();
                 own.create_tier(json!({"name": name}));
@@ -139,9 +148,9 @@ impl Objects {
 
     /// A client that the route admits: with the master key, or with the project's key where that one is refused.
     pub(crate) fn client(&self, route: &Route) -> Client {
-        match route.master {
-            Outcome::Success(_) => self.organization.master(),
-            _ => self.organization.project(),
+        match route.master.is_admitted() {
+            true => self.organization.master(),
+            false => self.organization.project(),
         }
     }
 }

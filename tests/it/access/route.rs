@@ -13,6 +13,8 @@ pub(crate) enum Outcome {
     Forbidden,
     /// 404 `not_found`: an object of another organization.
     NotFound,
+    /// 409 `conflict`: the credential is admitted, and the state does not allow the request.
+    Conflict,
     /// 401 `unauthorized`.
     Unauthorized,
     /// 401 `key_revoked`.
@@ -50,6 +52,10 @@ pub(crate) enum Target {
     Stream,
     /// The same, named by the body.
     ClaimToken,
+    /// None, in a log with a retention policy.
+    Policy,
+    /// A legal hold in force.
+    Hold,
 }
 
 /// The scope that a master key acts on.
@@ -79,6 +85,8 @@ pub(crate) enum Subject {
     Digest,
     /// That of the project.
     Project,
+    /// The name of the live log of the project.
+    Log,
     /// That of the project which the request creates, and whose log has the event.
     NewProject,
     /// Where this JSON pointer leads in the response.
@@ -105,6 +113,13 @@ pub(crate) struct Route {
     pub(crate) none: Outcome,
     pub(crate) strangers_master: Outcome,
     pub(crate) strangers_project: Outcome,
+}
+
+impl Outcome {
+    /// Whether the credential is admitted.
+    pub(crate) const fn is_admitted(self) -> bool {
+        matches!(self, Self::Success(_) | Self::Conflict)
+    }
 }
 
 impl Route {
@@ -154,7 +169,7 @@ impl Route {
             (
                 _,
                 "keys" | "master-keys" | "projects" | "redaction" | "viewer-tiers" | "streams" | "portal"
-                | "destinations",
+                | "destinations" | "retention" | "holds",
             ) => "admin",
             (_, other) => panic!("which scope is {other}?"),
         })

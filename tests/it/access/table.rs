@@ -1,7 +1,7 @@
 //! The table of routes. What several tests need to know of a route is a field of its row.
 
 use super::objects::{new_destination, nobody, unique_name};
-use super::route::Outcome::{Forbidden, NotFound, Success};
+use super::route::Outcome::{Conflict, Forbidden, NotFound, Success};
 use super::route::Recorded::{As, Nothing};
 use super::route::Subject::{self, InResponse, Object};
 use super::route::{
@@ -89,6 +89,7 @@ pub(crate) const ROUTES: &[Route] = &[
         ..both(READ, "/api/v1/log/completeness", 200)
     },
     both(READ, "/api/v1/log/tenants", 200),
+    both(READ, "/api/v1/log/removals", 200),
     both(READ, "/api/v1/tenants", 200),
     Route {
         query: "?from=0&to=0",
@@ -465,6 +466,48 @@ pub(crate) const ROUTES: &[Route] = &[
         ..master(
             post(Nothing("it changes no setting")),
             "/api/v1/destinations/:id/set-aside/resend",
+            200,
+        )
+    },
+    master(READ, "/api/v1/retention", 200),
+    Route {
+        body: Some(|_| json!({"days": 365})),
+        ..master(
+            put(As("audit.retention.changed", Subject::Log)),
+            "/api/v1/retention",
+            200,
+        )
+    },
+    Route {
+        query: "?days=365",
+        ..master(READ, "/api/v1/retention/preview", 200)
+    },
+    Route {
+        target: Target::Policy,
+        body: Some(|_| json!({"until": "2020-01-01T00:00:00Z"})),
+        ..master(
+            post(As("audit.retention.confirmed", Subject::Log)),
+            "/api/v1/retention/confirm",
+            200,
+        )
+    },
+    // A plan needs events that are older than the window of idempotency keys.
+    Route {
+        body: Some(|_| json!({"plan": 0})),
+        master: Conflict,
+        ..master(post(Nothing("no plan is open")), "/api/v1/retention/cancel", 200)
+    },
+    master(READ, "/api/v1/holds", 200),
+    Route {
+        body: Some(|_| json!({"reason": "a case"})),
+        ..master(post(As("audit.hold.placed", Subject::Log)), "/api/v1/holds", 201)
+    },
+    Route {
+        target: Target::Hold,
+        body: Some(|_| json!({"reason": "the case is closed"})),
+        ..master(
+            post(As("audit.hold.released", Subject::Log)),
+            "/api/v1/holds/:id/release",
             200,
         )
     },

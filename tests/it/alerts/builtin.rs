@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Id, severity, threshold and matching actions.
-const RULES: [(&str, &str, usize, &[&str]); 5] = [
+const RULES: [(&str, &str, usize, &[&str]); 6] = [
     (
         "auth_brute_force",
         "high",
@@ -43,6 +43,7 @@ const RULES: [(&str, &str, usize, &[&str]); 5] = [
         5,
         &["user.deleted", "a.b.deleted"],
     ),
+    ("retention", "high", 1, &["audit.retention.planned"]),
 ];
 
 fn action(action: &str) -> Value {

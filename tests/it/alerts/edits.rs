@@ -11,7 +11,7 @@ fn project_with_rule(database: DatabaseKind, rule: Value) -> (Organization, Clie
     let organization = organization_with_rule(database, rule);
     let project = organization.project();
     let rules = project.alert_rules();
-    let id = rules[6]["id"].as_str().expect("an id").to_owned();
+    let id = rules[7]["id"].as_str().expect("an id").to_owned();
     (organization, project, id)
 }
 

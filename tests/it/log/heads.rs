@@ -27,12 +27,13 @@ on_both_databases! {
 }
 
 /// Changes of the head of a log, each of which takes only write access to the database.
-const CHANGES: [&str; 7] = [
+const CHANGES: [&str; 8] = [
     "size = 299",
     "size = 301",
     "last_event_id = (SELECT last_event_id FROM ledgers WHERE project_id = PROJECT AND environment = 'test')",
     "last_received_at = last_received_at + 1",
     "frontier = NULL",
+    "lifecycle_seq = 0",
     "head_code = NULL",
     "head_code = (SELECT head_code FROM ledgers WHERE project_id = PROJECT AND environment = 'test')",
 ];
@@ -73,8 +74,8 @@ fn a_log_whose_head_was_changed_takes_no_events(kind: DatabaseKind) {
         assert_eq!(try_to_store(&test), 201, "{set}");
         // What was put back is what the service wrote.
         case.tamper(
-            "UPDATE ledgers SET (size, last_event_id, last_received_at, frontier, head_code) =
-                (SELECT size, last_event_id, last_received_at, frontier, head_code FROM saved WHERE saved.id = ledgers.id)
+            "UPDATE ledgers SET (size, last_event_id, last_received_at, frontier, lifecycle_seq, head_code) =
+                (SELECT size, last_event_id, last_received_at, frontier, lifecycle_seq, head_code FROM saved WHERE saved.id = ledgers.id)
              WHERE HEAD",
         );
         assert_eq!(try_to_store(&project), 201, "{set}");

@@ -325,8 +325,8 @@ pub(crate) fn id_bytes(id: &str) -> [u8; 16] {
 
 /// SQL that puts the head back that the table `saved_heads` has: the database is of an older state.
 pub(crate) const RESTORE_HEAD: &str =
-    "UPDATE ledgers SET (size, last_event_id, last_received_at, frontier, head_code) =
-        (SELECT size, last_event_id, last_received_at, frontier, head_code FROM saved_heads WHERE saved_heads.id = ledgers.id)
+    "UPDATE ledgers SET (size, last_event_id, last_received_at, frontier, lifecycle_seq, head_code) =
+        (SELECT size, last_event_id, last_received_at, frontier, lifecycle_seq, head_code FROM saved_heads WHERE saved_heads.id = ledgers.id)
      WHERE HEAD";
 
 /// An SQL literal of text.

@@ -293,40 +293,34 @@ fn verdicts(corpus: &Value, programs: &Programs, case: Option<&Value>, of: &str)
     }
     let original = corpus["documents"][of].as_str().expect("a text").to_owned();
     let text = case.map_or(original, |case| document(corpus, case));
+    if of == "completeness" {
+        let events = corpus["documents"]["events"].as_str().expect("a text");
+        return verdicts_of_completeness(&text, events, key, &programs.log);
+    }
     let folder = temporary_directory("refused-");
     let file = saved(&folder, "document", &text);
     let mut said = Vec::new();
-    if of == "completeness" {
-        let events = saved(
-            &folder,
-            "events.jsonl",
-            corpus["documents"]["events"].as_str().expect("a text"),
-        );
-        let own = [
-            "check",
-            &file,
-            "--key",
-            key,
-            "--log",
-            &programs.log,
-            "--tenant",
-            "acme",
-            "--events",
-            &events,
-        ];
-        let own = command_line(&own);
-        said.push((own.exit == Exit::Code(0), format!("{own:?}")));
-        if let Some(python) = python() {
-            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples/completeness.py");
-            let output = run(Command::new(python).args([script, &file, &events, key]));
-            said.push((output.status.success(), format!("{output:?}")));
-        }
-        return said;
-    }
     let own = command_line(&["check", &file, "--key", key, "--log", &expected_log(corpus, of)]);
     said.push((own.exit == Exit::Code(0), format!("{own:?}")));
     let client = audit_client::verify_receipt(&text, key, None);
     said.push((client.is_ok(), format!("{client:?}")));
+    said
+}
+
+/// What the programs say of a proof that the events of the tenant `acme` are complete.
+fn verdicts_of_completeness(document: &str, events: &str, key: &str, log: &str) -> Vec<(bool, String)> {
+    let folder = temporary_directory("refused-");
+    let file = saved(&folder, "document", document);
+    let events = saved(&folder, "events.jsonl", events);
+    let own = command_line(&[
+        "check", &file, "--key", key, "--log", log, "--tenant", "acme", "--events", &events,
+    ]);
+    let mut said = vec![(own.exit == Exit::Code(0), format!("{own:?}"))];
+    if let Some(python) = python() {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples/completeness.py");
+        let output = run(Command::new(python).args([script, &file, &events, key]));
+        said.push((output.status.success(), format!("{output:?}")));
+    }
     said
 }
 
@@ -382,4 +376,29 @@ fn every_program_refuses_the_corpus() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+#[test]
+fn statements_of_removed_events_are_verified() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/vectors/completeness.json");
+    let vectors = std::fs::read(path).expect("read the vectors");
+    let vectors: Value = serde_json::from_slice(&vectors).expect("JSON");
+    let text = |name: &str| vectors[name].as_str().expect("a text");
+    let log = format!("audit.example.com/{}", text("log"));
+    for (name, is_valid) in [("accepted", true), ("refused", false)] {
+        for case in vectors[name].as_array().expect("cases") {
+            let mut document = vectors["proof"].clone();
+            if let Some(removed) = case.get("removed") {
+                document["removed"] = removed.clone();
+            }
+            let there = case["there"].as_array().expect("indexes").iter();
+            let event = |index: &Value| &vectors["events"][index.as_u64().expect("an index") as usize];
+            let events: String = there.map(|index| format!("{}\n", event(index))).collect();
+            for (accepted, said) in
+                verdicts_of_completeness(&document.to_string(), &events, text("key"), &log)
+            {
+                assert_eq!(accepted, is_valid, "{case}: {said}");
+            }
+        }
+    }
 }

@@ -509,12 +509,13 @@ pub(super) fn forge_map(case: &Case, map_key: &TenantMapKey, lacking: usize) {
     for (seq, event) in case.events.iter().enumerate() {
         log.append(leaf_of(event));
         if seq != lacking {
-            logs.append(&text(event, "tenant_id"), leaf_of(event));
+            let label = map_key.label(&text(event, "tenant_id"));
+            logs.append(label, None, leaf_of(event));
         }
     }
-    let (root, tiles) = MapPart::default().update(map_key, logs.leaves(map_key));
+    let (root, tiles) = MapPart::default().update(map_key, logs.leaves());
     let blob = |bytes: &[u8]| case.database.blob(bytes);
-    let tree = logs.get("tenant-1").expect("a tenant");
+    let tree = logs.get(&map_key.label("tenant-1")).expect("a tenant");
     let recent: Vec<u8> = case.events[257..]
         .iter()
         .flat_map(|event| *leaf_of(event).as_bytes())

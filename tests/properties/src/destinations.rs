@@ -86,7 +86,7 @@ fn shown(event: &Event, log: &LogName) -> String {
         occurred_at: record.occurred_at(),
         canonical: record.canonical().to_owned(),
         content_hash: record.content_hash(),
-        content_salt: *record.content_salt(),
+        content_salt: (*record.content_salt()).into(),
         redacted: record.redacted(),
     };
     stored.to_json().expect("an event is an object").get().to_owned()

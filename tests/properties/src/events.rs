@@ -85,7 +85,7 @@ pub fn event(bytes: &[u8]) -> bool {
         occurred_at: hashed.occurred_at(),
         canonical: hashed.canonical().to_owned(),
         content_hash: hashed.content_hash(),
-        content_salt: salt,
+        content_salt: salt.into(),
         redacted: false,
     };
     assert_eq!(

@@ -13,6 +13,7 @@ pub mod ledger;
 pub mod names;
 pub mod network;
 pub mod receipts;
+pub mod removals;
 pub mod requests;
 pub mod stored;
 pub mod texts;
@@ -155,6 +156,16 @@ pub const PROPERTIES: &[Property] = &[
         name: "destinations",
         check: destinations::destinations,
         seeds: destinations::destinations_seeds,
+    },
+    Property {
+        name: "removed",
+        check: removals::removed,
+        seeds: removals::removed_seeds,
+    },
+    Property {
+        name: "lifecycle",
+        check: removals::lifecycle,
+        seeds: removals::lifecycle_seeds,
     },
 ];
 

@@ -14,6 +14,7 @@ import { Log } from "./sections/log.js";
 import { Overview } from "./sections/overview.js";
 import { PortalSection } from "./sections/portal.js";
 import { Redaction } from "./sections/redaction.js";
+import { RetentionSection } from "./sections/retention.js";
 import { Streams } from "./sections/streams.js";
 import { Tiers } from "./sections/tiers.js";
 import { UsageSection } from "./sections/usage.js";
@@ -34,6 +35,7 @@ const SECTIONS: Entry[] = [
   { path: "rules", label: "Alert rules", content: (session, query) => html`<console-rules .session=${session} .query=${query}></console-rules>` },
   { path: "webhooks", label: "Webhooks", content: (session, query) => html`<console-webhooks .session=${session} .query=${query}></console-webhooks>` },
   { path: "destinations", label: "Destinations", content: (session, query) => html`<console-destinations .session=${session} .query=${query}></console-destinations>` },
+  { path: "retention", label: "Retention", content: (session, query) => html`<console-retention .session=${session} .query=${query}></console-retention>` },
   { path: "redaction", label: "Redaction", content: (session, query) => html`<console-redaction .session=${session} .query=${query}></console-redaction>` },
   { path: "tiers", label: "Viewer tiers", content: (session, query) => html`<console-tiers .session=${session} .query=${query}></console-tiers>` },
   { path: "portal", label: "Portal", content: (session, query) => html`<console-portal .session=${session} .query=${query}></console-portal>` },
@@ -212,7 +214,7 @@ class Console extends LitElement {
 
 define();
 const elements: [string, CustomElementConstructor][] = [
-  ["console-overview", Overview], ["console-first-steps", FirstSteps], ["console-events", Events], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations],
+  ["console-overview", Overview], ["console-first-steps", FirstSteps], ["console-events", Events], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations], ["console-retention", RetentionSection],
   ["console-redaction", Redaction], ["console-tiers", Tiers], ["console-keys", Keys], ["console-streams", Streams], ["console-portal", PortalSection], ["console-usage", UsageSection], ["console-log", Log],
   ["console-page", Console],
 ];

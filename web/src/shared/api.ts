@@ -32,6 +32,8 @@ export class Failure extends Error {
     readonly requestId = "",
     readonly details: Detail[] = [],
     refused?: string,
+    /** Where a reader continues whose events were removed. */
+    readonly cursor?: string,
   ) {
     super(message);
     this.#refused = refused;
@@ -68,13 +70,14 @@ const KINDS: Record<number, FailureKind> = {
   403: "forbidden",
   404: "not_found",
   409: "invalid",
+  410: "not_found",
   413: "invalid",
   429: "busy",
   503: "busy",
 };
 
 interface ErrorBody {
-  error?: { code?: string; message?: string; details?: Detail[] };
+  error?: { code?: string; message?: string; details?: Detail[]; cursor?: string };
   request_id?: string;
 }
 
@@ -97,6 +100,12 @@ export class Api {
   /** A JSON resource. */
   async get<T>(path: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
     return this.json<T>(await this.fetch("GET", path, { parameters, signal }));
+  }
+
+  /** A JSON resource, with the time before which a removal has taken events of the log. */
+  async getWithRemoved<T>(path: string, parameters: Parameters, signal: AbortSignal): Promise<{ body: T; removedBefore: string | undefined }> {
+    const response = await this.fetch("GET", path, { parameters, signal });
+    return { body: await this.json<T>(response), removedBefore: response.headers.get("Events-Removed-Before") ?? undefined };
   }
 
   async text(path: string, parameters: Parameters = {}): Promise<string> {
@@ -159,7 +168,7 @@ async function failed(response: Response, credential: string): Promise<Failure> 
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
   const kind = KINDS[response.status] ?? "server";
   const message = body.error?.message ?? `status ${response.status}`;
-  return new Failure(kind, message, response.status, body.error?.code, body.request_id, body.error?.details, credential);
+  return new Failure(kind, message, response.status, body.error?.code, body.request_id, body.error?.details, credential, body.error?.cursor);
 }
 
 export function isAbort(error: unknown): boolean {

@@ -28,6 +28,8 @@ export class EventPages {
   private next: string | null = null;
   private isStarted = false;
   private reading: Promise<void> | undefined;
+  /** The latest time before which a removal has taken events of the log. */
+  removedBefore: string | undefined;
 
   constructor(
     private api: Api,
@@ -83,9 +85,11 @@ export class EventPages {
     if (last) this.pages.push({ cursor, count: page.events.length, events: page.events, lastId: last.id });
   }
 
-  private read(cursor: string | null): Promise<EventPage> {
+  private async read(cursor: string | null): Promise<EventPage> {
     const parameters = { ...toParameters(this.filter), limit: PAGE_EVENTS_MAX, cursor: cursor ?? undefined };
-    return this.api.get<EventPage>("/events", parameters, this.signal);
+    const { body, removedBefore } = await this.api.getWithRemoved<EventPage>("/events", parameters, this.signal);
+    this.removedBefore = removedBefore;
+    return body;
   }
 
   /** Reads dropped pages between two positions again, and drops those that are far from them. Returns whether anything changed. */

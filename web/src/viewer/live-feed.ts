@@ -32,8 +32,8 @@ export async function follow(api: Api, filter: Filter, listener: FeedListener, s
         pauseMs = PAUSE_MS_MIN;
         listener.connected(true);
         if (message.event === "end") {
-          const { code, message: text } = JSON.parse(message.data) as { code: string; message: string };
-          throw new Failure("expired", text, 401, code, "", [], api.connection.credential);
+          const { code, message: text, cursor: left } = JSON.parse(message.data) as { code: string; message: string; cursor?: string };
+          throw new Failure("expired", text, 401, code, "", [], api.connection.credential, left);
         }
         if (message.id) cursor = message.id;
         if (message.event === "audit") listener.arrived();
@@ -41,7 +41,9 @@ export async function follow(api: Api, filter: Filter, listener: FeedListener, s
     } catch (error) {
       if (signal.aborted || isAbort(error)) return;
       const failure = asFailure(error);
-      if (["expired", "forbidden", "invalid", "not_found"].includes(failure.kind)) {
+      // Events behind the cursor were removed; the list shows none that are new.
+      if (failure.cursor) cursor = failure.cursor;
+      else if (["expired", "forbidden", "invalid", "not_found"].includes(failure.kind)) {
         listener.connected(false);
         listener.ended(failure);
         return;

@@ -326,6 +326,12 @@ export class AuditLogViewer extends LitElement {
     return oldSince && length > 0 ? this.formats.messages.asOf(this.formats.absolute(new Date(oldSince).toISOString())) : undefined;
   }
 
+  /** Before when events of the log were removed, in words. */
+  private get removedText(): string | undefined {
+    const before = this.events.pages?.removedBefore;
+    return before && this.formats.messages.removedBefore(this.formats.absolute(before));
+  }
+
   private zoomOut(): void {
     this.filter = without(this.filter, "start_date", "end_date");
   }
@@ -376,6 +382,7 @@ export class AuditLogViewer extends LitElement {
     const { printedCount } = this.grid;
     return html`<footer part="footer">
       <span>${length > 0 || summary ? this.countText : nothing}${this.asOf ? html` · <b class="old">${this.asOf}</b>` : nothing}</span>
+      ${this.removedText ? html`<span part="removed">${this.removedText}</span>` : nothing}
       ${printedCount < count ? html`<span class="on-paper">${t.loadedCount(this.formats.number(printedCount))}</span>` : nothing}
       <div class="tools">
         <button class="plain" ?disabled=${length === 0 || this.checks.progress?.isRunning} @click=${() => this.verifyShown()}>${t.proof.checkShown}</button>

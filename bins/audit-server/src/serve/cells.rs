@@ -3,7 +3,7 @@
 use super::background::Background;
 use actix_web::rt::time::timeout;
 use anyhow::Context;
-use audit_app::{AuditLog, Deliveries, Destinations, Sender, WitnessThreads};
+use audit_app::{AuditLog, Deliveries, Destinations, Removals, Sender, WitnessThreads};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +28,7 @@ struct Workers {
     background: Background,
     deliveries: Deliveries,
     destinations: Option<Destinations>,
+    removals: Option<Removals>,
     witnessing: Option<WitnessThreads>,
 }
 
@@ -39,8 +40,9 @@ struct Others {
 }
 
 impl Workers {
-    fn start(service: &Arc<AuditLog>, sender: Sender) -> std::io::Result<Self> {
+    fn start(service: &Arc<AuditLog>, sender: Sender, with_removals: bool) -> std::io::Result<Self> {
         Ok(Self {
+            removals: with_removals.then(|| service.start_removals()).transpose()?,
             background: Background::start(service)?,
             deliveries: service.start_deliveries(sender)?,
             destinations: service.start_destinations()?,
@@ -55,9 +57,15 @@ impl Workers {
         if let Some(destinations) = &self.destinations {
             destinations.request_stop();
         }
+        if let Some(removals) = &self.removals {
+            removals.request_stop();
+        }
         self.deliveries.stop();
         if let Some(destinations) = self.destinations {
             destinations.stop();
+        }
+        if let Some(removals) = self.removals {
+            removals.stop();
         }
         stopping.join();
         if let Err(error) = self.service.sign_checkpoints() {
@@ -74,13 +82,15 @@ impl Workers {
 
 impl CellWorkers {
     /// Starts the threads of the home cell, and those of each other cell when it is opened.
-    pub(super) fn start(home: &Arc<AuditLog>, sender: Sender) -> anyhow::Result<Self> {
+    pub(super) fn start(home: &Arc<AuditLog>, sender: Sender, with_removals: bool) -> anyhow::Result<Self> {
         let others = Arc::new(Mutex::new(Others::default()));
         let (opened, sender_of_others) = (Arc::clone(&others), sender.clone());
-        home.on_cell(move |service| start_workers(&opened, service, &sender_of_others))?;
+        home.on_cell(move |service| {
+            start_workers(&opened, service, &sender_of_others, with_removals);
+        })?;
         let has_list = !home.cells().context("cannot read the list of cells")?.is_empty();
         Ok(Self {
-            home: Workers::start(home, sender)?,
+            home: Workers::start(home, sender, with_removals)?,
             self_audit: Background::record_self_audit_switch(home)?,
             list: has_list.then(|| Background::follow_cells(home)).transpose()?,
             others,
@@ -121,7 +131,7 @@ impl CellWorkers {
 }
 
 /// Starts the threads of a cell that was opened.
-fn start_workers(others: &Mutex<Others>, service: &Arc<AuditLog>, sender: &Sender) {
+fn start_workers(others: &Mutex<Others>, service: &Arc<AuditLog>, sender: &Sender, with_removals: bool) {
     if let Err(error) = service.check_secrets() {
         log::error!("a cell: {:#}", anyhow::Error::from(error));
     }
@@ -129,7 +139,7 @@ fn start_workers(others: &Mutex<Others>, service: &Arc<AuditLog>, sender: &Sende
     if others.is_stopped {
         return;
     }
-    match Workers::start(service, sender.clone()) {
+    match Workers::start(service, sender.clone(), with_removals) {
         Ok(workers) => others.workers.push(workers),
         Err(error) => log::error!(
             "cannot start the threads of a cell: {:#}",

@@ -18,6 +18,7 @@ from .errors import (
     ApiError,
     AuditError,
     ClientClosed,
+    EventsRemoved,
     InvalidEvent,
     NetworkError,
     NotConnected,
@@ -26,7 +27,15 @@ from .errors import (
     SpoolError,
     VerificationError,
 )
-from .proofs import content_hash, verify_completeness, verify_consistency, verify_inclusion, verify_note, verify_proof
+from .proofs import (
+    VerifiedCompleteness,
+    content_hash,
+    verify_completeness,
+    verify_consistency,
+    verify_inclusion,
+    verify_note,
+    verify_proof,
+)
 from .spool import Spool
 from .types import Actor, Alert, Change, Context, Event, EventInput, OnBehalfOf, Target
 from .webhook import verify_webhook
@@ -44,6 +53,7 @@ __all__ = [
     "Context",
     "Event",
     "EventInput",
+    "EventsRemoved",
     "InvalidEvent",
     "NetworkError",
     "NotConnected",
@@ -58,6 +68,7 @@ __all__ = [
     "Stats",
     "Target",
     "VerificationError",
+    "VerifiedCompleteness",
     "__version__",
     "annotate",
     "audited",

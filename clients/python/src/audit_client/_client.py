@@ -12,6 +12,7 @@ from ._async import administration as async_administration
 from ._async import alerts as async_alerts
 from ._async import destinations as async_destinations
 from ._async import events as async_events
+from ._async import retention as async_retention
 from ._buffer import Entry
 from ._policy import RetryPolicy, check_number
 from ._recorder import Overflow, Recorder, Recording, Result, Stats
@@ -19,6 +20,7 @@ from ._sync import administration as sync_administration
 from ._sync import alerts as sync_alerts
 from ._sync import destinations as sync_destinations
 from ._sync import events as sync_events
+from ._sync import retention as sync_retention
 from ._transport import AsyncTransport, Settings, Transport
 from ._wire import credential_headers, split_url
 from .spool import Spool
@@ -127,6 +129,8 @@ class Client(_Base):
         self.alert_rules = sync_alerts.AlertRules(transport)
         self.webhooks = sync_alerts.Webhooks(transport)
         self.destinations = sync_destinations.Destinations(transport)
+        self.retention = sync_retention.Retention(transport)
+        self.holds = sync_retention.Holds(transport)
         self.projects = sync_administration.Projects(transport)
         self.keys = sync_administration.Keys(transport)
         self.master_keys = sync_administration.MasterKeys(transport)
@@ -190,6 +194,8 @@ class AsyncClient(_Base):
         self.alert_rules = async_alerts.AsyncAlertRules(transport)
         self.webhooks = async_alerts.AsyncWebhooks(transport)
         self.destinations = async_destinations.AsyncDestinations(transport)
+        self.retention = async_retention.AsyncRetention(transport)
+        self.holds = async_retention.AsyncHolds(transport)
         self.projects = async_administration.AsyncProjects(transport)
         self.keys = async_administration.AsyncKeys(transport)
         self.master_keys = async_administration.AsyncMasterKeys(transport)

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union, cast
 
 from ._version import __version__
-from .errors import ApiError, NetworkError
+from .errors import ApiError, EventsRemoved, NetworkError
 from .types import IngestResult
 
 USER_AGENT = f"audit-server-client-python/{__version__}"
@@ -156,13 +156,19 @@ NOT_OF_THE_SERVICE = "the response is not one of the service, but perhaps of a p
 def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ApiError:
     """The error of a response with another status than 2xx."""
     message, code, details, request_id = f"{NOT_OF_THE_SERVICE}: status {status}", None, None, headers.get("x-request-id")
+    cursor = None
     try:
         parsed = json.loads(body)
         message, code = str(parsed["error"]["message"]), str(parsed["error"]["code"])
         details = [dict(detail) for detail in parsed["error"].get("details") or []]
+        cursor = parsed["error"].get("cursor")
     except (ValueError, KeyError, TypeError, AttributeError):
         pass  # A proxy's page. The status says enough.
-    return ApiError(message, status=status, code=code, details=details, request_id=request_id, retry_after=retry_after(headers))
+    kind = EventsRemoved if code == "events_removed" and isinstance(cursor, str) else ApiError
+    error = kind(message, status=status, code=code, details=details, request_id=request_id, retry_after=retry_after(headers))
+    if isinstance(error, EventsRemoved):
+        error.cursor = str(cursor)
+    return error
 
 
 def json_of(status: int, headers: Mapping[str, str], body: bytes) -> Dict[str, Any]:

@@ -52,6 +52,15 @@ class ApiError(AuditError):
         )
 
 
+class EventsRemoved(ApiError):
+    """Retention has removed events behind the cursor of the feed before they were read (410 ``events_removed``).
+
+    To go on without them, continue with :attr:`cursor`, which stands for the same position.
+    """
+
+    cursor: str
+
+
 class NetworkError(AuditError):
     """No response came, or none that can be read: the outcome of the request is unknown."""
 

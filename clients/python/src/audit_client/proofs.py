@@ -8,7 +8,7 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from ._canonical import canonical
 from .errors import VerificationError
@@ -31,7 +31,7 @@ OPEN_FIELDS = ("id", "occurred_at", "received_at", "tenant_id", "claimed_at")
 #: Fields that have a line in the input of a hash only where the event has them.
 APPENDED = frozenset(["claimed_at", "outcome", "actor.on_behalf_of", "targets"])
 #: Members of a response that the content hash does not cover.
-NOT_HASHED = ("content_hash", "content_salt", "redacted")
+NOT_HASHED = ("content_hash", "content_salt", "redacted", "parts", "erased")
 KNOWN = frozenset([*(field for fields in PARTS.values() for field in fields), *OPEN_FIELDS, *NOT_HASHED])
 MAP_PATH_HASHES = 64
 
@@ -192,10 +192,14 @@ def verify_consistency(old_size: int, old_root: bytes, new_size: int, new_root: 
     require(sr == new_root, "the path does not lead to the new root")
 
 
-def root_of(leaves: Iterable[bytes]) -> bytes:
-    """The root of the tree over leaf hashes (RFC 9162, section 2.1.1)."""
-    edge: List[bytes] = []
-    for position, leaf in enumerate(leaves):
+def root_of(leaves: Iterable[bytes], prefix: int = 0, frontier: Sequence[bytes] = ()) -> bytes:
+    """The root of the tree over leaf hashes (RFC 9162, section 2.1.1).
+
+    ``prefix`` leaves come before them. ``frontier`` has the hashes of the complete subtrees over these, largest first.
+    """
+    require(len(frontier) == bin(prefix).count("1"), f"the frontier is not one of {prefix} leaves")
+    edge = list(frontier)
+    for position, leaf in enumerate(leaves, prefix):
         node, rest = leaf, position
         while rest % 2:
             node, rest = sha256(b"\1", edge.pop(), node), rest // 2
@@ -308,14 +312,27 @@ def verify_proof(event: Mapping[str, Any], proof: Mapping[str, Any], key: str, *
     return checkpoint
 
 
+@dataclass(frozen=True)
+class VerifiedCompleteness:
+    """What was proved of a tenant's events."""
+
+    #: The number of events that the tenant had, removed ones included.
+    size: int
+    #: When the proof was signed (RFC 3339). Compare it with the clock: an old proof hides newer events.
+    signed_at: str
+    #: How many of them retention has removed, by the statement of the server. It is not signed: auditors verify removals.
+    removed: int
+
+
 def verify_completeness(
     events: Sequence[Mapping[str, Any]], proof: Mapping[str, Any], key: str, *, log: Optional[str] = None
-) -> Tuple[int, str]:
-    """That ``events``, in the order of the feed, are all of a tenant. Returns their signed number and the time of signing.
+) -> VerifiedCompleteness:
+    """That ``events``, in the order of the feed, are all of a tenant, except those that the server states as removed.
 
-    Events behind that number are newer than the proof. Compare the time with the clock: an old proof hides new events. ``proof`` is
-    that of ``client.log.completeness()``. Only the content hashes of the events are used; verify the events with
-    :func:`verify_proof`. With ``log``, ``<project id>/<environment>``, the events have to be of that log.
+    Returns the signed number of events, the time of signing, and how many events were removed, by the statement of the server.
+    ``proof`` is that of ``client.log.completeness()``. Events behind the first ``size - removed`` are newer than it. Only the
+    content hashes of the events are used; verify the events with :func:`verify_proof`. With ``log``,
+    ``<project id>/<environment>``, the events have to be of that log. Raises :class:`VerificationError`.
     """
     try:
         head = verify_note(proof["map"], key)
@@ -324,12 +341,34 @@ def verify_completeness(
         label = sha256(b"audit tenant 1\n", from_base64(proof["salt"], "the salt"), proof["tenant_id"].encode())
         size, root = verify_tenant(proof, key, head, label)
         require(all(event["tenant_id"] == proof["tenant_id"] for event in events), "an event is of another tenant")
-        require(len(events) >= size, f"the tenant has {size} events, and {len(events)} are here")
-        leaves = [leaf_hash(event["content_hash"]) for event in events[:size]]
+        prefix, frontier, gone = removed_leaves(proof.get("removed"), size)
+        removed = prefix + len(gone)
+        there = events[: size - removed]
+        require(
+            len(there) == size - removed,
+            f"the tenant has {size} events, of which {removed} are removed, and {len(events)} are here",
+        )
+        present = iter([leaf_hash(event["content_hash"]) for event in there])
+        leaves = [gone[index] if index in gone else next(present) for index in range(prefix, size)]
     except (KeyError, TypeError, AttributeError) as error:
         raise VerificationError(f"the proof cannot be read: {error!r}") from error
-    require(root_of(leaves) == root, "the events are not those of the tenant, or not in the order of the feed")
-    return size, head[1]
+    is_root = root_of(leaves, prefix, frontier) == root
+    require(is_root, "the events are not those of the tenant, or not in the order of the feed")
+    return VerifiedCompleteness(size, head[1], removed)
+
+
+def removed_leaves(removed: Optional[Mapping[str, Any]], size: int) -> Tuple[int, List[bytes], Dict[int, bytes]]:
+    """The member ``removed`` of a proof: how many leaves at the beginning are removed, their frontier, and the others by index."""
+    if removed is None:
+        return 0, [], {}
+    prefix = removed["prefix"]
+    require(isinstance(prefix, int) and 0 <= prefix <= size, "removed.prefix is not a number of the tenant's events")
+    frontier = [hash_from_base64(text) for text in removed["frontier"]]
+    gone = {leaf["index"]: hash_from_base64(leaf["hash"]) for leaf in removed["leaves"]}
+    are_behind = all(isinstance(index, int) and prefix <= index < size for index in gone)
+    require(are_behind, "an index in removed.leaves is not behind the prefix, or not one of the tenant's events")
+    require(removed["events"] == prefix + len(gone), "removed.events is not the number of removed events")
+    return prefix, frontier, gone
 
 
 def verify_tenant(proof: Mapping[str, Any], key: str, head: Sequence[str], label: bytes) -> Tuple[int, bytes]:

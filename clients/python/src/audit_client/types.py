@@ -411,9 +411,115 @@ class _DestinationRequired(TypedDict):
 
 
 class Destination(_DestinationRequired, total=False):
-    """``credentials`` has the names of those that are set, ``created_by_tenant`` the tenant whose viewer token has created it. Only the response to the request that made it has ``signing_secret``."""
+    """``credentials`` has the names of those that are set, ``created_by_tenant`` the tenant whose viewer token has created it.
+
+    Only the response to the request that made it has ``signing_secret``.
+    """
 
     signing_secret: str
+
+
+RetentionPreset = Literal["pci", "hipaa", "cnil"]
+
+
+class RetentionPolicy(TypedDict):
+    """``days`` is ``None`` for ever; ``categories`` has the days of those that are kept longer."""
+
+    days: Optional[int]
+    categories: Dict[Category, int]
+    preset: Optional[RetentionPreset]
+    since: str
+    seq: int
+
+
+class RetentionPlan(TypedDict):
+    """A plan in its grace period. ``received_before`` has times by category and ``default``."""
+
+    seq: int
+    received_before: Dict[str, str]
+    events: int
+    held: int
+    kept: int
+    digest: str
+    planned_at: str
+    not_before: str
+    state: Optional[str]
+
+
+class RetentionRemoval(TypedDict):
+    """A removal. ``received_before`` has times by category and ``default``."""
+
+    seq: int
+    id: str
+    at: str
+    events: int
+    received_before: Dict[str, str]
+    state: Optional[str]
+
+
+class RetentionInfo(TypedDict):
+    """The retention of a log. ``waiting_for`` is what holds the plan, or the next one, back."""
+
+    policy: Optional[RetentionPolicy]
+    plan: Optional[RetentionPlan]
+    waiting_for: Optional[Literal["confirmation", "clock", "time_stamp", "signature", "quorum", "destination"]]
+    removals: List[RetentionRemoval]
+    removed: int
+    holds: int
+    minimum_days: int
+
+
+class RetentionPreviewMonth(TypedDict):
+    """A month of a preview, such as ``2026-01``."""
+
+    month: str
+    events: int
+    to_remove: int
+    held: int
+    kept: int
+
+
+class RetentionPreview(TypedDict):
+    """What a policy would remove now. All numbers are estimates."""
+
+    received_before: Dict[str, str]
+    months: List[RetentionPreviewMonth]
+    events: int
+    estimated: Literal[True]
+    destinations_behind: List[str]
+
+
+_HoldTimes = TypedDict("_HoldTimes", {"from": Optional[str], "to": Optional[str]})
+
+
+class Hold(_HoldTimes):
+    """A legal hold. Its ids are in all forms in which redaction may have stored them; an empty list is any."""
+
+    id: str
+    reason: str
+    tenant_id: List[str]
+    actor_id: List[str]
+    target_id: List[str]
+    placed_at: str
+    placed_by: str
+    seq: int
+    second_key: bool
+    released_at: Optional[str]
+    released_by: Optional[str]
+    release_reason: Optional[str]
+
+
+class LoggedRemoval(TypedDict):
+    """A plan in its grace period, a removal or an erasure, as its event in the log says."""
+
+    seq: int
+    kind: Literal["retention", "erasure"]
+    action: str
+    first_seq: Optional[int]
+    end_seq: Optional[int]
+    events: int
+    digest: str
+    at: str
 
 
 class DestinationAttempt(TypedDict):
@@ -647,6 +753,21 @@ class ConsistencyProof(TypedDict):
     consistency: List[str]
 
 
+class RemovedLeaf(TypedDict):
+    index: int
+    hash: str
+
+
+class RemovedFromTenant(TypedDict):
+    """What removals have taken of a tenant's events, by the statement of the server."""
+
+    events: int
+    before: str
+    prefix: int
+    frontier: List[str]
+    leaves: List[RemovedLeaf]
+
+
 class _CompletenessRequired(TypedDict):
     tenant_id: str
     salt: str
@@ -658,3 +779,4 @@ class Completeness(_CompletenessRequired, total=False):
 
     checkpoint: str
     path: List[str]
+    removed: RemovedFromTenant

@@ -5,7 +5,12 @@
  * @module
  */
 export { toBase64, toHex } from "./bytes.js";
-export { type CompletenessDocument, verifyCompleteness, type VerifiedCompleteness } from "./completeness.js";
+export {
+  type CompletenessDocument,
+  type RemovedEvents,
+  verifyCompleteness,
+  type VerifiedCompleteness,
+} from "./completeness.js";
 export {
   contentHash,
   contentHashOfParts,

@@ -21,11 +21,14 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Promise<Bytes> {
 /** The hashes of a proof from base64. */
 export function hashesOf(texts: unknown, what: string): Bytes[] {
   ensure(Array.isArray(texts) && texts.length <= PROOF_HASHES_MAX, "malformed", `${what} is not a list of hashes`);
-  return texts.map((text) => {
-    const hash = fromBase64(text, `a hash of ${what}`);
-    ensure(hash.length === 32, "malformed", `a hash of ${what} is not 32 bytes long`);
-    return hash;
-  });
+  return texts.map((text) => hashOfBase64(text, `a hash of ${what}`));
+}
+
+/** The 32 bytes of a hash from base64. */
+export function hashOfBase64(text: unknown, what: string): Bytes {
+  const hash = fromBase64(text, what);
+  ensure(hash.length === 32, "malformed", `${what} is not 32 bytes long`);
+  return hash;
 }
 
 /** Verifies that a leaf is in a tree (RFC 9162, section 2.1.3.2). */
@@ -109,8 +112,20 @@ export async function verifyConsistency(proof: {
 
 /** Computes the root of a tree from its leaf hashes, one after the other, in memory that grows with the tree's height. */
 export class RootBuilder {
-  readonly #edge: Bytes[] = [];
-  #size = 0;
+  readonly #edge: Bytes[];
+  #size: number;
+
+  /**
+   * @param size leaves before the first one that is added.
+   * @param frontier the hashes of the complete subtrees over these, largest first (RFC 6962, section 2.1).
+   * @throws VerificationError if it does not have one hash for each bit that is set in `size`.
+   */
+  constructor(size = 0, frontier: readonly Bytes[] = []) {
+    const count = [...BigInt(size).toString(2)].filter((bit) => bit === "1").length;
+    ensure(frontier.length === count, "malformed", `the frontier is not one of ${size} leaves`);
+    this.#edge = [...frontier];
+    this.#size = size;
+  }
 
   /** Leaves so far. */
   get size(): number {

@@ -43,7 +43,7 @@ pub struct DestinationProgress {
     pub position: i64,
     /// The position in the log of the next event.
     pub cursor_seq: i64,
-    /// Events of the log that it has not come to, those that its filter leaves out included.
+    /// Events of the log that it has not come to, those that its filter leaves out and removed ones included.
     pub lag_events: i64,
     /// How long the log has had the first of these, in seconds; `None` without one.
     pub lag_seconds: Option<i64>,

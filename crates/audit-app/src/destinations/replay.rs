@@ -45,7 +45,7 @@ pub struct ReplayRange {
 pub struct ReplayCount {
     /// Those that it lets pass, of the [`Self::looked_at`] first ones.
     pub matching: u64,
-    /// The events that were looked at: all of the range, unless it has more than a request reads.
+    /// The positions that were looked at: all of the range, unless it has more than a request reads. Removed events have positions.
     pub looked_at: u64,
 }
 
@@ -190,8 +190,8 @@ fn range_of(
     Ok((range, ledger_id))
 }
 
-/// The position of the first event that a log of this size received at a time or later; its size without one. The times never
-/// decrease along a log.
+/// The position of the first event that a log of this size received at a time or later, or of the first of the removed ones directly
+/// before it; its size without one. The times never decrease along a log.
 fn first_logged_at(reader: &mut Reader<'_>, ledger_id: LedgerId, size: u64, time: Timestamp) -> Result<u64> {
     let (mut start, mut end) = (0, size);
     while start < end {
@@ -213,7 +213,8 @@ fn count(
     filter: &DestinationFilter,
 ) -> Result<ReplayCount> {
     let events = range.end_seq - range.from_seq;
-    if filter.is_everything() {
+    // Removed events have positions as well.
+    if filter.is_everything() && reader.newest_removal(ledger_id)? == 0 {
         return Ok(ReplayCount {
             matching: events,
             looked_at: events,
@@ -224,10 +225,10 @@ fn count(
     while next < end {
         let limit = usize::try_from(end - next).map_or(READ_EVENTS, |left| left.min(READ_EVENTS));
         let found = reader.logged_events(ledger_id, next, limit)?;
-        for logged in &found {
+        for logged in found.iter().take_while(|logged| logged.seq < end) {
             matching += u64::from(filter.matches(&logged.event)?);
         }
-        next = found.last().ok_or_else(damaged)?.seq + 1;
+        next = found.last().map_or(end, |last| last.seq + 1);
     }
     Ok(ReplayCount { matching, looked_at })
 }

@@ -209,22 +209,34 @@ fn waiting(
     let mut waiting = Vec::new();
     for (index, row) in rows.into_iter().enumerate() {
         let seq = row.seq.cast_unsigned();
-        let event: LoggedEvent = reader
-            .logged_events(ledger_id, seq, 1)?
-            .pop()
-            .filter(|event| event.seq == seq)
-            .ok_or_else(damaged)?;
-        if !destination.filter.matches(&event.event)? {
+        let event = event_at(reader, ledger_id, seq)?;
+        let refusal = match &event {
+            None => "is an event that was removed from the log",
+            Some(event) if !destination.filter.matches(&event.event)? => {
+                "is an event that the filter of the destination leaves out"
+            }
+            Some(_) => "",
+        };
+        let Some(event) = event.filter(|_| refusal.is_empty()) else {
             if request.positions.is_some() {
-                let message = "is an event that the filter of the destination leaves out";
-                return Err(Violations::one(format!("positions[{index}]"), message).into());
+                return Err(Violations::one(format!("positions[{index}]"), refusal).into());
             }
             continue;
-        }
+        };
         let record = encoder.event(&event, row.run.cast_unsigned(), row.position.cast_unsigned())?;
         waiting.push(Waiting { row, record });
     }
     Ok(waiting)
+}
+
+/// The event at a position of the log; `None` where a removal has taken it.
+fn event_at(reader: &mut Reader<'_>, ledger_id: LedgerId, seq: u64) -> Result<Option<LoggedEvent>> {
+    let event = reader.logged_events(ledger_id, seq, 1)?.pop();
+    let event = event.filter(|event| event.seq == seq);
+    match event.is_none() && reader.removed_rows(ledger_id, seq..seq + 1)?.is_empty() {
+        true => Err(damaged()),
+        false => Ok(event),
+    }
 }
 
 /// Run and position, as a cursor has them.

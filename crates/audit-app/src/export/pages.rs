@@ -9,7 +9,9 @@ use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use crate::turns::CredentialOwner;
 use audit_auth::{Principal, Readers};
-use audit_domain::{EventFilter, EventJson, EventOrder, PageLimit, Position, ViewerRoute, ViewerTier};
+use audit_domain::{
+    EventFilter, EventJson, EventOrder, PageLimit, Position, Timestamp, ViewerRoute, ViewerTier,
+};
 use audit_store::{EventPage, EventQuery};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,6 +30,7 @@ pub struct Export {
     after: Option<Position>,
     limit: PageLimit,
     is_finished: bool,
+    removed_before: Option<Timestamp>,
     /// The number of events that this process had stored when the last page was read.
     stored_events: u64,
     slot: Slot,
@@ -53,6 +56,7 @@ impl Presented<Readers> {
             after: None,
             limit: PageLimit::for_export(FIRST_PAGE_EVENTS),
             is_finished: false,
+            removed_before: None,
         })
     }
 }
@@ -63,8 +67,8 @@ impl AuditLog {
         request: &ReadRequest,
         after: Option<Position>,
         limit: PageLimit,
-    ) -> Result<(EventPage, Option<ViewerTier>)> {
-        let (page, query, (project_id, requester, event)) = self.read_page(|reader| {
+    ) -> Result<(EventPage, Option<ViewerTier>, Option<Timestamp>)> {
+        let (page, query, ((project_id, requester, event), scope)) = self.read_page(|reader| {
             let access =
                 request
                     .presented
@@ -81,13 +85,15 @@ impl AuditLog {
                 after,
                 limit,
             };
-            Ok((query, begun))
+            Ok((query, (begun, access.scope)))
         })?;
+        let mut removed_before = None;
         if after.is_none() {
             // The response begins after this.
             self.record_read(project_id, &requester, event)?;
+            removed_before = self.known_removed_before(&scope);
         }
-        Ok((page, query.tier))
+        Ok((page, query.tier, removed_before))
     }
 }
 
@@ -95,12 +101,18 @@ impl AuditLog {
 struct WrittenPage<T> {
     output: T,
     next: Option<Position>,
+    removed_before: Option<Timestamp>,
     events: usize,
     bytes: usize,
     worked: Duration,
 }
 
 impl Export {
+    /// The latest time before which a removal has taken events of the log; `None` without a removal, and before the first page.
+    pub const fn removed_before(&self) -> Option<Timestamp> {
+        self.removed_before
+    }
+
     /// The next page, converted by `write`; `None` after the last page. `write` may block.
     ///
     /// # Errors
@@ -127,6 +139,7 @@ impl Export {
         let written = session.run(work).await?;
         self.is_finished = written.next.is_none();
         self.after = written.next;
+        self.removed_before = self.removed_before.or(written.removed_before);
         if let Some(event_bytes) = written.bytes.checked_div(written.events) {
             self.limit = PageLimit::for_export(PAGE_BYTES / event_bytes.max(1));
         }
@@ -155,12 +168,13 @@ fn read_and_write<T>(
     write: impl FnOnce(&[EventJson]) -> Result<T>,
 ) -> Result<WrittenPage<T>> {
     let started = Instant::now();
-    let (page, tier) = service.export_page(request, after, limit)?;
+    let (page, tier, removed_before) = service.export_page(request, after, limit)?;
     let events = page.events.iter().map(|event| found_json(event, tier.as_ref()));
     let events: Vec<_> = events.collect::<Result<_>>()?;
     Ok(WrittenPage {
         output: write(&events)?,
         next: page.next,
+        removed_before,
         events: events.len(),
         bytes: events.iter().map(|event| event.get().len()).sum(),
         worked: started.elapsed(),

@@ -8,7 +8,7 @@ use crate::reading::ReadRequest;
 use crate::service::{AuditLog, Selection};
 use crate::turns::CredentialOwner;
 use audit_auth::Readers;
-use audit_domain::{EventFilter, PageLimit};
+use audit_domain::{EventFilter, FeedPosition, PageLimit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub struct Follower {
 
 /// The position of a follower in the ledger.
 struct Progress {
-    next_seq: u64,
+    next: FeedPosition,
     /// The size of the ledger.
     arrivals: watch::Receiver<u64>,
     is_caught_up: bool,
@@ -132,7 +132,8 @@ impl Follower {
     /// see, or if the process is shutting down. A viewer's wait does not end because of events that it may not see.
     ///
     /// # Errors
-    /// [`Invalid`](crate::AppError::Invalid) when the cursor belongs to another feed; the errors of [`Presented::authenticate`].
+    /// [`Invalid`](crate::AppError::Invalid) when the cursor belongs to another feed;
+    /// [`EventsRemoved`](crate::AppError::EventsRemoved) when a removal has taken events behind it; the errors of [`Presented::authenticate`].
     pub async fn next(&mut self, max_wait: Duration) -> Result<FeedPage> {
         let deadline = Instant::now() + max_wait;
         let searched_until = Instant::now() + Duration::from_millis(VIEWER_SEARCH_MS);
@@ -178,7 +179,7 @@ impl Follower {
         let Some(progress) = self.progress.as_mut().filter(|progress| progress.is_caught_up) else {
             return;
         };
-        let (service, next_seq) = (&self.service, progress.next_seq);
+        let (service, next_seq) = (&self.service, progress.next.seq);
         let _waiting = CountGuard::new(&service.feeds.waiting);
         let earliest = self.read_at + Duration::from_millis(PAGE_INTERVAL_MS);
         let mut stopping = service.feeds.stopping.subscribe();
@@ -234,7 +235,7 @@ impl Follower {
             .await?;
         let (service, request) = (Arc::clone(&self.service), Arc::clone(&self.request));
         let start = match (&self.progress, &self.after) {
-            (Some(progress), _) => Start::Seq(progress.next_seq),
+            (Some(progress), _) => Start::At(progress.next),
             (None, Some(after)) => Start::Cursor(after.clone()),
             (None, None) => Start::Beginning,
         };
@@ -242,7 +243,7 @@ impl Follower {
             .run(move || service.feed_page(&request, &start, limit))
             .await?;
         self.progress = Some(Progress {
-            next_seq: read.next_seq,
+            next: read.next,
             arrivals: read.arrivals.clone(),
             is_caught_up: read.is_caught_up,
         });

@@ -1,11 +1,11 @@
 //! One page of the feed.
 
-use crate::error::Result;
+use crate::error::{AppError, Result};
 use crate::events::{as_stored, found_json, permitted, visible_json};
 use crate::reading::{ReadAccess, ReadRequest};
-use crate::service::AuditLog;
+use crate::service::{AuditLog, Scope};
 use audit_auth::Principal;
-use audit_domain::{EventFilter, EventJson, ViewerRoute, Violations};
+use audit_domain::{EventFilter, EventJson, FeedPosition, Timestamp, ViewerRoute, Violations};
 use audit_store::{FetchSize, LedgerId, Reader};
 use tokio::sync::watch;
 
@@ -37,19 +37,21 @@ pub struct FeedPage {
     pub cursor: String,
     /// Whether there are committed events after this page; for a viewer, ones that it may see.
     pub has_more: bool,
+    /// The latest time before which a removal has taken events of the log; `None` without a removal.
+    pub removed_before: Option<Timestamp>,
 }
 
 /// The begin of a page.
 pub(super) enum Start {
     Beginning,
     Cursor(String),
-    Seq(u64),
+    At(FeedPosition),
 }
 
 /// A page, and the state for the next one.
 pub(super) struct ReadPage {
     pub(super) page: FeedPage,
-    pub(super) next_seq: u64,
+    pub(super) next: FeedPosition,
     /// Whether all events of the ledger were read.
     pub(super) is_caught_up: bool,
     /// Whether the page has as many events as it may.
@@ -79,48 +81,85 @@ impl AuditLog {
     /// A viewer must not learn how many events others store. So all cursors are different, the one of the last event is that
     /// of the page, and `has_more` is about events that the viewer may see.
     pub(super) fn feed_page(&self, request: &ReadRequest, start: &Start, limit: usize) -> Result<ReadPage> {
-        self.store.query(|reader| {
-            let access = request
-                .presented
-                .read_access(reader, request.selection, Some(ViewerRoute::Feed))?;
-            let ledger_id = access.scope.ledger_id;
-            let filter = permitted(&access.principal, &access.scope, request.filter.clone())?;
-            let cursor_scope = cursor_scope(&access, &filter);
-            // Subscribe before reading the size, so that no later commit is missed.
-            let arrivals = self.store.arrivals(ledger_id);
-            let size = reader.ledger_size(ledger_id)?;
-            let start = match start {
-                Start::Beginning => 0,
-                Start::Cursor(text) if text == LATEST => size,
-                Start::Cursor(text) => {
-                    let opened = self.cursor_key.open_count(text, &cursor_scope);
-                    opened.map_err(|error| Violations::one("after", error))?
-                }
-                Start::Seq(seq) => *seq,
-            };
-            if start > size {
-                let message =
-                    "is ahead of the log; the database has lost events since, for example by a restore";
-                return Err(Violations::one("after", message).into());
-            }
-            let unread = UnreadRange {
-                ledger_id,
-                start,
-                size,
-                filter: as_stored(&self.stream_engine, filter),
-                limit,
-                is_viewer: matches!(access.principal, Principal::Viewer(_)),
-            };
-            let found = unread.read(reader, &access)?;
-            let seal = |seq: u64| match unread.is_viewer {
-                true => self
-                    .cursor_key
-                    .seal_hidden_count(seq, self.entropy.bytes(), &cursor_scope),
-                false => self.cursor_key.seal_count(seq, &cursor_scope),
-            };
-            Ok(found.into_page(&unread, arrivals, seal))
-        })
+        let (mut read, scope) = self
+            .store
+            .query(|reader| self.read_feed_page(reader, request, start, limit))?;
+        if read.next.removal > 0 {
+            read.page.removed_before = self.known_removed_before(&scope);
+        }
+        Ok(read)
     }
+
+    fn read_feed_page(
+        &self,
+        reader: &mut Reader<'_>,
+        request: &ReadRequest,
+        start: &Start,
+        limit: usize,
+    ) -> Result<(ReadPage, Scope)> {
+        let access = request
+            .presented
+            .read_access(reader, request.selection, Some(ViewerRoute::Feed))?;
+        let ledger_id = access.scope.ledger_id;
+        let filter = permitted(&access.principal, &access.scope, request.filter.clone())?;
+        let cursor_scope = cursor_scope(&access, &filter);
+        // Subscribe before reading the size, so that no later commit is missed.
+        let arrivals = self.store.arrivals(ledger_id);
+        let size = reader.ledger_size(ledger_id)?;
+        // Read before the events: of a removal that begins meanwhile the next page tells.
+        let removal = newest_begun_removal(reader, ledger_id)?;
+        let is_viewer = matches!(access.principal, Principal::Viewer(_));
+        let seal = |seq: u64| self.seal_position(FeedPosition { seq, removal }, &cursor_scope, is_viewer);
+        let start = match start {
+            Start::Beginning => FeedPosition { seq: 0, removal },
+            Start::Cursor(text) if text == LATEST => FeedPosition { seq: size, removal },
+            Start::Cursor(text) => {
+                let opened = self.cursor_key.open_count(text, &cursor_scope);
+                FeedPosition::from_count(opened.map_err(|error| Violations::one("after", error))?)
+            }
+            Start::At(position) => *position,
+        };
+        if start.seq > size {
+            let message = "is ahead of the log; the database has lost events since, for example by a restore";
+            return Err(Violations::one("after", message).into());
+        }
+        if start.removal < removal && reader.missed_removal(ledger_id, start.removal, start.seq)? {
+            return Err(AppError::EventsRemoved {
+                cursor: seal(start.seq),
+            });
+        }
+        let unread = UnreadRange {
+            ledger_id,
+            start: start.seq,
+            size,
+            removal,
+            filter: as_stored(&self.stream_engine, filter),
+            limit,
+            is_viewer,
+        };
+        let found = unread.read(reader, &access)?;
+        let page = found.into_page(&unread, arrivals, seal);
+        Ok((page, access.scope))
+    }
+
+    fn seal_position(&self, position: FeedPosition, cursor_scope: &str, is_viewer: bool) -> String {
+        let (key, count) = (&self.cursor_key, position.to_count());
+        match is_viewer {
+            true => key.seal_hidden_count(count, self.entropy.bytes(), cursor_scope),
+            false => key.seal_count(count, cursor_scope),
+        }
+    }
+}
+
+/// The number of the newest removal that has begun to take events; 0 without one. The newest one of all may be a plan: a cursor must
+/// not count it as known. A log has one plan of retention at most.
+fn newest_begun_removal(reader: &mut Reader<'_>, ledger_id: LedgerId) -> Result<u32> {
+    let newest = reader.newest_removal(ledger_id)?;
+    let Some(before) = newest.checked_sub(1) else {
+        return Ok(0);
+    };
+    let has_begun = reader.missed_removal(ledger_id, before, 0)?;
+    Ok(if has_begun { newest } else { before })
 }
 
 /// The range of events that a reader has not read yet.
@@ -129,6 +168,8 @@ struct UnreadRange {
     start: u64,
     /// The size of the ledger.
     size: u64,
+    /// The number of the newest removal that has begun.
+    removal: u32,
     filter: EventFilter,
     limit: usize,
     is_viewer: bool,
@@ -165,8 +206,12 @@ impl PageEvents {
                 events,
                 cursor,
                 has_more: !is_caught_up,
+                removed_before: None,
             },
-            next_seq: self.next_seq,
+            next: FeedPosition {
+                seq: self.next_seq,
+                removal: unread.removal,
+            },
             is_caught_up,
             is_full: self.is_full,
             is_settled: !unread.is_viewer || self.has_next || is_caught_up,
@@ -200,7 +245,7 @@ impl UnreadRange {
             let fetched_max = wanted.min(FETCHED_ROWS_MAX).min(remaining).min(fitting);
             let fetched = reader.logged_events(self.ledger_id, found.next_seq, fetched_max)?;
             if fetched.is_empty() {
-                // Rows were deleted. Skip them: stopping here would hide all later events from every reader.
+                // Rows are gone. Skip them: stopping here would hide all later events from every reader.
                 self.log_missing_events(reader, found.next_seq)?;
                 found.next_seq = end;
             }
@@ -233,7 +278,11 @@ impl UnreadRange {
         Ok(found)
     }
 
+    /// Logs that events are missing, unless a removal has taken the first one.
     fn log_missing_events(&self, reader: &mut Reader<'_>, seq: u64) -> Result<()> {
+        if !reader.removed_rows(self.ledger_id, seq..seq + 1)?.is_empty() {
+            return Ok(());
+        }
         let log = reader.ledger_name(self.ledger_id)?;
         log::error!("events are missing from the log {log} at position {seq}");
         Ok(())
@@ -263,6 +312,7 @@ mod tests {
             ledger_id: LedgerId(1),
             start: 0,
             size: 9,
+            removal: 0,
             filter: EventFilter::default(),
             limit: 2,
             is_viewer,

@@ -19,6 +19,7 @@ impl Presented<Readers> {
     ///
     /// # Errors
     /// [`AppError::NotFound`] when the event does not exist or the holder of the credential may not see it;
+    /// [`AppError::EventRemoved`] instead where a removal may have taken it;
     /// [`AppError::LogInconsistent`] when the log contradicts its checkpoint.
     pub fn event_proof(&self, selection: Selection, id: EventId) -> Result<EventProof> {
         self.in_its_cell(selection.project_id, |presented| {
@@ -34,6 +35,7 @@ impl Presented<Readers> {
             let last = reader.log_checkpoint(access.scope.ledger_id)?;
             Ok::<_, AppError>((access, logged, last))
         })?;
+        let logged = logged.ok_or_else(|| service.no_event(&access.scope, id))?;
         if let Some(tenant_id) = viewed_tenant(&access)? {
             let proof = service.prove_for_viewer(&access.scope, &logged, &tenant_id)?;
             return Ok(EventProof {
@@ -137,7 +139,7 @@ impl AuditLog {
 
     /// A head that a tree of this size must lead to, with its tree if it is known: the last one that this node has signed or seen, whose
     /// checkpoint clients get also when the database has another history since; if that is smaller, the one that the service wrote.
-    fn trusted_head(&self, scope: &Scope, size: u64) -> Result<(TreeHead, Option<Frontier>)> {
+    pub(crate) fn trusted_head(&self, scope: &Scope, size: u64) -> Result<(TreeHead, Option<Frontier>)> {
         let origin = self.log_signer()?.origin(&scope.log_name())?;
         let signed = self.signing.signed_tree(&origin);
         if let Some(signed) = signed.filter(|signed| signed.size() >= size) {
@@ -219,7 +221,7 @@ impl AuditLog {
 
     /// The proof that the event at `seq` is in the log of this head. It is verified, because the log may have lost events
     /// that the head has, or that cached roots are from.
-    fn prove_inclusion(
+    pub(crate) fn prove_inclusion(
         &self,
         scope: &Scope,
         seq: u64,

@@ -37,12 +37,13 @@ impl Presented<Readers> {
 
     fn event_receipt_here(&self, selection: Selection, id: EventId) -> Result<TlogProof> {
         let service = &self.service;
-        let (access, logged, extra) = service.store.query(|reader| {
+        let (access, logged) = service.store.query(|reader| {
             let access = self.read_access(reader, selection, Some(ViewerRoute::Proofs))?;
             let logged = service.visible_event(reader, &access, id)?;
-            let extra = extra(&logged.event, access.tier.as_ref())?;
-            Ok::<_, AppError>((access, logged, extra))
+            Ok::<_, AppError>((access, logged))
         })?;
+        let logged = logged.ok_or_else(|| service.no_event(&access.scope, id))?;
+        let extra = extra(&logged.event, access.tier.as_ref())?;
         if let Some(tenant_id) = viewed_tenant(&access)? {
             let proof = service.prove_for_viewer(&access.scope, &logged, &tenant_id)?;
             return Ok(TlogProof {

@@ -1,11 +1,12 @@
 //! The logs of tenants: how a viewer verifies that it reads every event of its tenant, and learns nothing of other tenants.
 //!
 //! The map of a log is brought up to date when a proof needs it, and by [`AuditLog::update_tenant_maps`] where many events wait.
-//! It is computed from the texts of events that lead to a signed checkpoint, and signed only then. What is stored of it is verified
+//! It is computed from the texts of events, and the records of removed ones, that lead to a signed checkpoint, and signed only then. What is stored of it is verified
 //! against its root, and the root has a code with the key of the heads: rows that someone else wrote are discarded.
 
 mod batch;
 pub(crate) mod behind;
+pub(crate) mod completeness;
 mod growth;
 pub(crate) mod listed;
 mod notes;
@@ -20,11 +21,10 @@ use crate::secrets::ServiceSecret;
 use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{KeyHolder, Principal, Readers};
 use audit_domain::{OrganizationId, Timestamp, ViewerRoute, ViewerTier, Violations};
-use audit_ledger::{
-    AnchoredMap, Checkpoint, Origin, TenantMapHead, TenantMapKey, TenantProof, TlogProof, TreeHead,
-};
+use audit_ledger::{AnchoredMap, Checkpoint, Origin, TenantMapHead, TenantMapKey, TlogProof, TreeHead};
 use audit_secrets::{KeyRing, OpenError};
 use audit_store::{Deployment, LedgerId, LoggedEvent, StoreError, TenantMapState};
+use completeness::TenantCompleteness;
 use growth::{ANCHOR_STEPS_MAX, Grower};
 use notes::NOTE_SECONDS;
 use std::fmt;
@@ -96,18 +96,27 @@ impl MapFailure {
 }
 
 impl Presented<Readers> {
-    /// How many events a tenant has, and the root of the tree over them. Covers everything that was acknowledged before the
-    /// call. A viewer token proves its own tenant; a key names one.
+    /// How many events a tenant has, the root of the tree over them, and which of them were removed. Covers everything that was
+    /// acknowledged before the call. A viewer token proves its own tenant; a key names one.
     ///
     /// # Errors
-    /// [`AppError::Forbidden`] when the tier hides events; [`AppError::LogInconsistent`] when the log contradicts its checkpoint.
-    pub fn tenant_proof(&self, selection: Selection, tenant_id: Option<String>) -> Result<TenantProof> {
+    /// [`AppError::Forbidden`] when the tier hides events; [`AppError::LogInconsistent`] when the log contradicts its checkpoint;
+    /// [`AppError::TooManyRemoved`] when removals have left too many holes.
+    pub fn tenant_proof(
+        &self,
+        selection: Selection,
+        tenant_id: Option<String>,
+    ) -> Result<TenantCompleteness> {
         self.in_its_cell(selection.project_id, |presented| {
             presented.tenant_proof_here(selection, tenant_id.clone())
         })
     }
 
-    fn tenant_proof_here(&self, selection: Selection, tenant_id: Option<String>) -> Result<TenantProof> {
+    fn tenant_proof_here(
+        &self,
+        selection: Selection,
+        tenant_id: Option<String>,
+    ) -> Result<TenantCompleteness> {
         let service = &self.service;
         let now = service.clock.now();
         let access = service
@@ -121,7 +130,8 @@ impl Presented<Readers> {
         let size = service.store.read(|reader| reader.ledger_size(ledger_id))?;
         let log = service.mapped_log(&access.scope)?;
         service.with_tenant_map(&log, size, Grower::Request, |map| {
-            service.prove_tenant(map, &tenant_id, now)
+            let removed_before = service.known_removed_before(&access.scope);
+            service.prove_tenant(map, &tenant_id, now, removed_before)
         })
     }
 }
@@ -238,10 +248,15 @@ impl AuditLog {
         Ok(MappedLog {
             ledger_id,
             origin: self.log_signer()?.origin(&name)?,
-            key: TenantMapKey::of_log(&self.tenant_map_secret()?, &name),
+            key: self.tenant_map_key(&name)?,
             name,
             organization_id,
         })
+    }
+
+    /// The key of the map of the log with this name.
+    pub(crate) fn tenant_map_key(&self, name: &str) -> Result<TenantMapKey> {
+        Ok(TenantMapKey::of_log(&self.tenant_map_secret()?, name))
     }
 
     /// The secret that blinds the maps of the deployment. It is created on first use.

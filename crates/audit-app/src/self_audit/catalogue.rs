@@ -2,6 +2,7 @@
 //! the path of a webhook's URL, which often is a secret of the receiver.
 
 mod destinations;
+mod lifecycle;
 
 use super::settings::{self, Settings, changes, origin_of_url, text_or_null};
 use crate::portal::Portal;
@@ -104,6 +105,30 @@ audit_domain::words! {
         StreamClaimed = "audit.stream.claimed",
         /// An export began.
         EventsExported = "audit.events.exported",
+        /// The retention policy of a log was changed.
+        RetentionChanged = "audit.retention.changed",
+        /// The operator confirmed up to which time plans of retention may reach.
+        RetentionConfirmed = "audit.retention.confirmed",
+        /// A removal of events by retention was planned.
+        RetentionPlanned = "audit.retention.planned",
+        /// A plan of retention was cancelled.
+        RetentionCancelled = "audit.retention.cancelled",
+        /// A destination that has not taken all events of a plan of retention delays it.
+        RetentionDelayed = "audit.retention.delayed",
+        /// A plan of retention is carried out: its events are removed.
+        EventsRemoved = "audit.events.removed",
+        /// An erasure was planned.
+        ErasurePlanned = "audit.erasure.planned",
+        /// A planned erasure was cancelled.
+        ErasureCancelled = "audit.erasure.cancelled",
+        /// An erasure is carried out: events, or parts of them, are erased.
+        EventsErased = "audit.events.erased",
+        /// Removed events were restored from an archive.
+        EventsRestored = "audit.events.restored",
+        /// A legal hold was placed.
+        HoldPlaced = "audit.hold.placed",
+        /// A legal hold was released.
+        HoldReleased = "audit.hold.released",
         /// The operator had the service record its changes again.
         SelfAuditEnabled = "audit.self_audit.enabled",
         /// The operator had the service record its changes no longer.
@@ -112,8 +137,8 @@ audit_domain::words! {
 }
 
 impl ServiceAction {
-    /// The category of its events: `security` for what decides who sees which data, `system` for what a receiver does, `admin` for
-    /// the rest.
+    /// The category of its events: `security` for what decides who sees which data and which data stays, `system` for what a receiver
+    /// does, `admin` for the rest.
     pub const fn category(self) -> Category {
         match self {
             Self::ApiKeyCreated
@@ -137,6 +162,18 @@ impl ServiceAction {
             | Self::DestinationCredentialsRotated
             | Self::DestinationReplayStarted
             | Self::EventsExported
+            | Self::RetentionChanged
+            | Self::RetentionConfirmed
+            | Self::RetentionPlanned
+            | Self::RetentionCancelled
+            | Self::RetentionDelayed
+            | Self::EventsRemoved
+            | Self::ErasurePlanned
+            | Self::ErasureCancelled
+            | Self::EventsErased
+            | Self::EventsRestored
+            | Self::HoldPlaced
+            | Self::HoldReleased
             | Self::SelfAuditEnabled
             | Self::SelfAuditDisabled => Category::Security,
             Self::ProjectCreated
@@ -210,6 +247,18 @@ impl ServiceAction {
             | Self::DestinationEventSetAside
             | Self::StreamClaimed
             | Self::EventsExported
+            | Self::RetentionChanged
+            | Self::RetentionConfirmed
+            | Self::RetentionPlanned
+            | Self::RetentionCancelled
+            | Self::RetentionDelayed
+            | Self::EventsRemoved
+            | Self::ErasurePlanned
+            | Self::ErasureCancelled
+            | Self::EventsErased
+            | Self::EventsRestored
+            | Self::HoldPlaced
+            | Self::HoldReleased
             | Self::SelfAuditEnabled
             | Self::SelfAuditDisabled => false,
         }
@@ -261,7 +310,10 @@ impl ServiceEvent {
     /// # Errors
     /// None: every action is one.
     pub(super) fn into_event(self, actor: Actor, context: Option<Context>) -> Result<Event, ActionError> {
-        let changes = changes(self.before, self.after);
+        let changes = match self.action {
+            ServiceAction::HoldPlaced => settings::whole_changes(self.before, self.after),
+            _ => changes(self.before, self.after),
+        };
         Ok(Event {
             action: self.action.as_str().parse::<Action>()?,
             category: self.action.category(),

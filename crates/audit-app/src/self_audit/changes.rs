@@ -4,9 +4,10 @@ use super::recorder::Recorder;
 use super::{Changed, Place, Requester, ServiceEvent};
 use crate::error::{AppError, Result};
 use crate::ingest::STALE_RETRIES_MAX;
+use crate::lifecycle::CHAIN_EVENTS_MAX;
 use crate::redaction::engines::ProjectRules;
-use crate::service::AuditLog;
-use audit_domain::{Environment, OrganizationId, ProjectId};
+use crate::service::{AuditLog, Scope};
+use audit_domain::{Environment, LifecycleEvent, OrganizationId, ProjectId};
 use audit_store::{Configurator, Owner, StoreError};
 
 impl AuditLog {
@@ -66,6 +67,58 @@ impl AuditLog {
     ) -> Result<T> {
         let place = Place::FirstProjectOf(organization_id);
         self.change(organization_id, place, requester, work)
+    }
+
+    /// Appends a lifecycle event to the log that it concerns, and does in the same transaction what `also` does with its position. It is
+    /// recorded even while the service does not audit itself, and in no other log. `expected` is the position of the lifecycle event
+    /// before it.
+    ///
+    /// # Errors
+    /// [`StoreError::Stale`] when there is a newer lifecycle event; [`AppError::LogStopped`] when the log takes no events;
+    /// [`AppError::Forbidden`] when it has too many lifecycle events; [`AppError::Internal`] when readers of the log would refuse the
+    /// event; those of `also`. Nothing is changed then.
+    pub(crate) fn append_lifecycle<T: Send + 'static>(
+        &self,
+        scope: &Scope,
+        requester: &Requester,
+        expected: Option<u64>,
+        event: LifecycleEvent,
+        also: impl FnOnce(&mut Configurator<'_, ProjectId>, u64) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let event = ServiceEvent::lifecycle(&event, expected, &scope.log());
+        self.append_chained(scope, requester, expected, event, also)
+    }
+
+    /// [`Self::append_lifecycle`] of the event of the service that a lifecycle event is.
+    pub(crate) fn append_chained<T: Send + 'static>(
+        &self,
+        scope: &Scope,
+        requester: &Requester,
+        expected: Option<u64>,
+        event: ServiceEvent,
+        also: impl FnOnce(&mut Configurator<'_, ProjectId>, u64) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let chain = self.lifecycle(scope)?;
+        if chain.lifecycle_seq != expected {
+            return Err(StoreError::Stale.into());
+        }
+        chain.check_room(CHAIN_EVENTS_MAX)?;
+        let recorder = Recorder::new(self, &scope.project.rules, requester)?;
+        let (project_id, environment) = (scope.project.project.id, scope.environment);
+        let ledger_id = scope.ledger_id;
+        let value = self.store.configure(project_id, move |configurator| {
+            if configurator.lifecycle_seq(ledger_id)? != expected {
+                return Err(StoreError::Stale.into());
+            }
+            // The heads are locked, so this is the position of the event.
+            let seq = configurator.ledger_size(ledger_id)?;
+            recorder.check_chained(&event, seq, chain.fold.clone())?;
+            recorder.record_in(configurator, project_id, environment, event)?;
+            also(configurator, seq)
+        })?;
+        self.wake_deliveries();
+        self.wake_removals();
+        Ok(value)
     }
 
     /// What records the events of a change in its transaction; `None` while the service does not audit itself.

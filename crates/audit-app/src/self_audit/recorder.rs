@@ -4,14 +4,16 @@ use super::{Requester, ServiceEvent};
 use crate::directory::{ProjectConfiguration, load_present};
 use crate::error::{AppError, Result};
 use crate::ingest::{IngestTarget, destination, prepare_own_event};
+use crate::redact_event::redact_and_record_own;
 use crate::redaction::engines::{EngineInUse, ProjectRules};
 use crate::service::AuditLog;
 use crate::settings::Settings;
 use audit_domain::{
-    Actor, ActorType, Clock, ContentSalt, Context, Entropy, Environment, EventId, KeyId, ProjectId,
-    SERVICE_TENANT_ID, Stamp,
+    Actor, ActorType, Clock, ContentSalt, Context, Entropy, Environment, EventId, KeyId, Lifecycle,
+    LifecycleEvent, ProjectId, SERVICE_TENANT_ID, Stamp,
 };
-use audit_store::{NewEvent, Writer};
+use audit_store::{Key, NewEvent, StoreError, Writer};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -87,6 +89,46 @@ impl Recorder {
         Ok(())
     }
 
+    /// Checks that readers will accept a lifecycle event at this position, behind those of `fold`: what is in the log stays there, and
+    /// one event that contradicts those before it makes all of them useless.
+    ///
+    /// # Errors
+    /// [`AppError::Internal`] when they will not.
+    pub(super) fn check_chained(&self, event: &ServiceEvent, seq: u64, mut fold: Lifecycle) -> Result<()> {
+        let received_at = self.clock.now();
+        let stamp = Stamp {
+            id: EventId::new(received_at, self.entropy.bytes()),
+            received_at,
+        };
+        let event = event.clone().into_event(self.actor.clone(), self.context.clone());
+        let mut event = event.map_err(AppError::internal)?;
+        let (record, ..) = redact_and_record_own(&self.engine, None, &mut event, stamp);
+        let object: Map<String, Value> =
+            serde_json::from_str(record.canonical()).map_err(AppError::internal)?;
+        let what = "lifecycle event";
+        let read = LifecycleEvent::read(&object);
+        let (previous, event) = read.ok_or_else(|| AppError::internal(StoreError::Damaged { what }))?;
+        let at = received_at.truncated_to_millis();
+        fold.add(seq, at, event, previous).map_err(AppError::internal)
+    }
+
+    /// Appends an event to the log of one environment of a project, whose configuration the transaction has locked, and to no other
+    /// log.
+    ///
+    /// # Errors
+    /// When it cannot be stored. The transaction must be rolled back then.
+    pub(super) fn record_in(
+        &self,
+        writer: &mut Writer<'_>,
+        project_id: ProjectId,
+        environment: Environment,
+        event: ServiceEvent,
+    ) -> Result<()> {
+        let project = load_present(writer, &self.settings, project_id)?;
+        let project = Arc::new(project.ok_or(AppError::NotFound("project"))?);
+        self.append(writer, &project, environment, vec![event])
+    }
+
     fn append(
         &self,
         writer: &mut Writer<'_>,
@@ -154,12 +196,16 @@ impl Requester {
 }
 
 impl AuditLog {
-    /// The name of a key, which the home cell has if this cell does not.
-    fn key_name(&self, id: KeyId) -> Result<Option<String>> {
+    /// A key, which the home cell has if this cell does not.
+    pub(crate) fn key_of_cells(&self, id: KeyId) -> Result<Option<Key>> {
         let found = match self.store.read(|reader| reader.key(id))? {
             None if self.is_cell() => self.home_store.read(|reader| reader.key(id))?,
             found => found,
         };
-        Ok::<_, AppError>(found.map(|key| key.name))
+        Ok::<_, AppError>(found)
+    }
+
+    fn key_name(&self, id: KeyId) -> Result<Option<String>> {
+        Ok(self.key_of_cells(id)?.map(|key| key.name))
     }
 }

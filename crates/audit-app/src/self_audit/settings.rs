@@ -7,7 +7,7 @@ use crate::destinations::Destination;
 use crate::portal::{Logo, Portal};
 use crate::webhooks::Webhook;
 use audit_alerts::{AlertRule, RuleCondition, RuleDefinition};
-use audit_domain::{Change, KeyLimits, KeyScope, ViewerTier};
+use audit_domain::{Change, Hold, KeyLimits, KeyScope, RetentionPolicy, ViewerTier};
 use audit_store::{Key, Project, RedactionRuleRow};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -20,8 +20,17 @@ const VALUE_CHARS_MAX: usize = 4_000;
 /// Settings by name. `null` is a setting that limits nothing.
 pub(super) type Settings = BTreeMap<&'static str, Value>;
 
-/// The settings that differ.
-pub(super) fn changes(mut before: Settings, mut after: Settings) -> Vec<Change> {
+/// The settings that differ. Long values are not shown.
+pub(super) fn changes(before: Settings, after: Settings) -> Vec<Change> {
+    differences(before, after, shown)
+}
+
+/// The settings that differ, each whole: verifiers and the service read them.
+pub(super) fn whole_changes(before: Settings, after: Settings) -> Vec<Change> {
+    differences(before, after, |value| value)
+}
+
+fn differences(mut before: Settings, mut after: Settings, shown: fn(Value) -> Value) -> Vec<Change> {
     let present = |value: Option<Value>| value.filter(|value| !value.is_null());
     let fields: BTreeSet<_> = before.keys().chain(after.keys()).copied().collect();
     let change = |field: &'static str| {
@@ -242,6 +251,45 @@ pub(super) fn of_destination(destination: &Destination) -> Settings {
         ("filter", filter.to_json()),
         ("host", json!(host)),
         ("credentials", json!(credentials)),
+    ])
+}
+
+pub(super) fn of_policy(policy: &RetentionPolicy) -> Settings {
+    let RetentionPolicy {
+        days,
+        categories,
+        preset,
+        archive,
+    } = policy;
+    Settings::from([
+        ("days", json!(days)),
+        (
+            "categories",
+            json!(Some(categories).filter(|categories| !categories.is_empty())),
+        ),
+        ("preset", text_or_null(preset.as_ref())),
+        ("archive", json!(Some(archive).filter(|archive| **archive))),
+    ])
+}
+
+/// Which events a hold covers. Whoever reads the log computes that from this.
+pub(super) fn of_hold(hold: &Hold) -> Settings {
+    let Hold {
+        hold: _,
+        reason: _,
+        tenant_id,
+        actor_id,
+        target_id,
+        from,
+        to,
+    } = hold;
+    let forms = |ids: &Vec<String>| json!(Some(ids).filter(|ids| !ids.is_empty()));
+    Settings::from([
+        ("tenant_id", forms(tenant_id)),
+        ("actor_id", forms(actor_id)),
+        ("target_id", forms(target_id)),
+        ("from", text_or_null(*from)),
+        ("to", text_or_null(*to)),
     ])
 }
 

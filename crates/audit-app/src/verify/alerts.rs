@@ -4,15 +4,16 @@ use super::finding::{Finding, Problem};
 use super::walk::Walk;
 use crate::error::Result;
 use audit_alerts::SampleEvent;
-use audit_domain::EventId;
+use audit_domain::{EventId, Timestamp};
 use audit_store::{StoreError, StoredAlert};
 
 /// The number of alerts of one read.
 const PAGE_ALERTS: i64 = 1_000;
 
 impl Walk<'_, '_> {
-    /// Verifies that every alert is one that its sample events raised.
-    pub(super) fn check_alerts(&mut self) -> Result<()> {
+    /// Verifies that every alert is one that its sample events raised. Events that were received before `removed_before` may be removed:
+    /// an alert that lacks one of them is not verified.
+    pub(super) fn check_alerts(&mut self, removed_before: Option<Timestamp>) -> Result<()> {
         let mut after = Vec::new();
         loop {
             let alerts = self.reader.stored_alerts(self.ledger_id, &after, PAGE_ALERTS)?;
@@ -21,12 +22,12 @@ impl Walk<'_, '_> {
             };
             after.clone_from(&last.id);
             for alert in alerts {
-                self.check_alert(&alert)?;
+                self.check_alert(&alert, removed_before)?;
             }
         }
     }
 
-    fn check_alert(&mut self, stored: &StoredAlert) -> Result<()> {
+    fn check_alert(&mut self, stored: &StoredAlert, removed_before: Option<Timestamp>) -> Result<()> {
         let Some(alert) = &stored.alert else {
             let id = stored.id.iter().map(|byte| format!("{byte:02x}")).collect();
             self.findings.add(Finding::log(Problem::AlertDamaged(id)));
@@ -36,6 +37,7 @@ impl Walk<'_, '_> {
         for id in &alert.sample_event_ids {
             match self.sample_event(*id) {
                 Ok(Some(sample)) => samples.push(sample),
+                Ok(None) if removed_before.is_some_and(|before| id.time() < before) => return Ok(()),
                 Ok(None) => {
                     self.findings.add(Finding {
                         seqs: None,

@@ -26,6 +26,40 @@ pub enum Problem {
     /// The event is missing.
     #[error("it was removed")]
     Removed,
+    /// The row lacks parts, and no erasure in the log covers them.
+    #[error("parts of it were removed, and no erasure in the log covers them")]
+    ErasedPart,
+    /// The lifecycle events of the log contradict each other.
+    #[error("the events of retention, holds and removals contradict each other: {0}")]
+    LifecycleChain(String),
+    /// The records of a removal were changed, or it is not in the log.
+    #[error("the records of the removal at {removal} are not those that it was logged with")]
+    RemovalRecords {
+        /// The position of its event.
+        removal: u64,
+    },
+    /// A removal takes what a hold or the policy keeps.
+    #[error("a removal in the log takes it against the rules of the log: {why}")]
+    RemovalNotAllowed {
+        /// What it contradicts.
+        why: String,
+    },
+    /// Rows that a removal took are there.
+    #[error("{events} events that the removal at {removal} took are there again")]
+    NotRemoved {
+        /// The position of its event.
+        removal: u64,
+        /// The number of rows.
+        events: u64,
+    },
+    /// Rows or parts that an erasure took are there.
+    #[error("what the erasure at {removal} took of {events} events is there again")]
+    NotErased {
+        /// The position of its event.
+        removal: u64,
+        /// The number of events.
+        events: u64,
+    },
     /// The row of the event cannot be read.
     #[error("its row cannot be read")]
     Unreadable,
@@ -89,7 +123,7 @@ pub enum Problem {
     /// The code of the head is wrong.
     #[error("the head of the ledger was not written by the service")]
     ForgedHead,
-    /// A column of the head is not that of the newest event.
+    /// A column of the head is not that of the newest event, or of the newest lifecycle event.
     #[error("ledgers.{0} is not that of the newest event")]
     Head(&'static str),
     /// An alert names an event that the log does not have.

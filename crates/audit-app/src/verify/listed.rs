@@ -1,7 +1,7 @@
 //! The list of projects, in the home cell, and the cells that have their logs. After one of them has lost commits (a failover of a
 //! server of Citus), they contradict each other; and who deletes a log whole leaves the project in the list.
 
-use super::{Finding, LedgerReport, Problem, cells_of_deployment};
+use super::{Finding, LedgerReport, Problem, Removed, cells_of_deployment};
 use crate::error::{AppError, Result};
 use audit_domain::Environment;
 use audit_store::{CellId, DatabaseUrl, Reader, StoreError, inspect};
@@ -87,6 +87,7 @@ impl ListedProjects {
             events: 0,
             signed: None,
             root: None,
+            removed: Removed::default(),
             findings: vec![Finding::log(Problem::NoLog)],
             findings_count: 1,
         }));

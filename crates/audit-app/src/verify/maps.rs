@@ -1,8 +1,36 @@
 //! What a walk over the events computes of the maps of tenants: of the stored one, and of those in anchors.
 
-use audit_ledger::{Frontier, Hash, TenantLogs, TenantMapKey, TenantMapReplay};
+use audit_ledger::{Frontier, Hash, TenantLabel, TenantLogs, TenantMapKey, TenantMapReplay};
 use audit_store::StoredTenantMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// An event of a tenant: the label, the id unless the event was removed, and the leaf.
+pub(super) type TenantEvent<'a> = (TenantLabel, Option<&'a str>, Hash);
+
+/// The labels of the tenants of a log, each computed once.
+pub(super) struct Labels {
+    key: TenantMapKey,
+    known: HashMap<String, TenantLabel>,
+}
+
+impl Labels {
+    pub(super) fn new(key: TenantMapKey) -> Self {
+        Self {
+            key,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The label of a tenant.
+    pub(super) fn of(&mut self, tenant_id: &str) -> TenantLabel {
+        if let Some(label) = self.known.get(tenant_id) {
+            return *label;
+        }
+        let label = self.key.label(tenant_id);
+        self.known.insert(tenant_id.to_owned(), label);
+        label
+    }
+}
 
 /// The logs of tenants over the events that the stored map has.
 pub(super) struct TenantWalk {
@@ -26,11 +54,11 @@ impl TenantWalk {
     }
 
     /// Adds the event at this position; none where it is missing or cannot be read.
-    pub(super) fn append(&mut self, seq: u64, event: Option<(&str, Hash)>) {
+    pub(super) fn append(&mut self, seq: u64, event: Option<TenantEvent<'_>>) {
         match event {
             _ if seq >= self.size => {}
-            Some((tenant_id, leaf)) if self.is_complete => {
-                self.logs.append(tenant_id, leaf);
+            Some((label, tenant_id, leaf)) if self.is_complete => {
+                self.logs.append(label, tenant_id, leaf);
                 self.tree.append(leaf);
             }
             _ => self.is_complete = false,
@@ -60,12 +88,12 @@ impl MapWalk {
     }
 
     /// Adds the next event; none where it is missing or cannot be read.
-    pub(super) fn append(&mut self, event: Option<(&str, Hash)>) {
-        let Some((tenant_id, leaf)) = event.filter(|_| self.is_complete) else {
+    pub(super) fn append(&mut self, event: Option<TenantEvent<'_>>) {
+        let Some((label, tenant_id, leaf)) = event.filter(|_| self.is_complete) else {
             self.is_complete = false;
             return;
         };
-        self.replay.append(tenant_id, leaf);
+        self.replay.append(label, tenant_id, leaf);
         self.size += 1;
         if let Some(root) = self.roots.get_mut(&self.size) {
             *root = Some(self.replay.root());

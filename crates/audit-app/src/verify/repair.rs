@@ -1,15 +1,16 @@
 //! `log repair`: writes the heads again that the service did not write, after it has verified their events, and the tiles that are not
 //! those of a head that it wrote.
 
+use super::removals::lifecycle_event;
 use super::tree::Tree;
 use super::{Verification, VerifyOptions, head_key, trusted_keys};
 use crate::error::{AppError, Result};
 use crate::log::Remembered;
 use crate::log::tenants::StoredMapSecret;
 use crate::service::AuditLog;
-use audit_domain::{Envelope, ProjectId, Stamp};
+use audit_domain::{Envelope, LogName, ProjectId, Stamp};
 use audit_ledger::{Frontier, Hash, HeadKey, Tile, TreeHead};
-use audit_store::{LedgerId, Reader, RepairedHead, StoreError, StoredLedger};
+use audit_store::{LedgerId, Reader, RepairedHead, StoreError, StoredLedger, StoredRow};
 use std::collections::HashMap;
 
 /// The number of events of one read.
@@ -63,6 +64,8 @@ struct Events {
     /// The roots at the sizes of signed heads.
     roots: HashMap<u64, Hash>,
     last: Option<Stamp>,
+    /// The position of the newest lifecycle event.
+    lifecycle_seq: Option<u64>,
     /// The stored tiles are those of the tree.
     are_tiles_right: bool,
 }
@@ -161,6 +164,7 @@ impl Repairs {
             ledger_id: ledger.ledger_id,
             tree: events.tree,
             last: events.last,
+            lifecycle_seq: events.lifecycle_seq,
             found: report.found.clone(),
         };
         self.repaired.push((report, Repair::Head(head)));
@@ -202,57 +206,112 @@ fn is_stored(reader: &mut Reader<'_>, ledger_id: LedgerId, tile: &Tile) -> Resul
     }
 }
 
-/// Reads all events of a ledger; why it cannot be repaired.
+/// Reads all events of a ledger, and the records of those that removals took; why it cannot be repaired.
 fn read_events(
     reader: &mut Reader<'_>,
     ledger: &StoredLedger,
     signed: &[TreeHead],
 ) -> Result<Result<Events, String>> {
-    let log = ledger.log_name();
-    let (mut tree, mut full) = (Frontier::new(), Tree::default());
-    let mut are_tiles_right = reader.stray_tiles(ledger.ledger_id, 1)?.is_empty();
-    let mut roots = HashMap::new();
-    let mut last: Option<Stamp> = None;
+    let mut reading = Reading {
+        ledger_id: ledger.ledger_id,
+        log: ledger.log_name(),
+        signed,
+        tree: Frontier::new(),
+        full: Tree::default(),
+        events: Events {
+            tree: Frontier::new().head(),
+            roots: HashMap::new(),
+            last: None,
+            lifecycle_seq: None,
+            are_tiles_right: reader.stray_tiles(ledger.ledger_id, 1)?.is_empty(),
+        },
+    };
+    reading.note_root();
     loop {
-        let note_root = |tree: &Frontier, roots: &mut HashMap<u64, Hash>| {
-            if signed.iter().any(|head| head.size == tree.size()) {
-                roots.insert(tree.size(), tree.root());
-            }
-        };
-        note_root(&tree, &mut roots);
-        let rows = reader.stored_rows(ledger.ledger_id, tree.size(), PAGE_EVENTS)?;
+        let rows = reader.stored_rows(ledger.ledger_id, reading.tree.size(), PAGE_EVENTS)?;
+        // Behind the last row no removal took anything: its event is there.
         if rows.is_empty() {
             break;
         }
         for row in rows {
-            let seq = tree.size();
-            let own = row.computed_hash(log.as_ref()).filter(|own| {
-                row.seq == seq.cast_signed() && row.content_hash.as_slice() == own.as_bytes().as_slice()
-            });
-            let envelope = Envelope::read(&row.body).ok();
-            let envelope = envelope.filter(|envelope| row.id == envelope.id.to_bytes());
-            let (Some(content_hash), Some(envelope)) = (own, envelope) else {
+            if !reading.gap(reader, row.seq)? || !reading.row(reader, &row)? {
+                let seq = reading.tree.size();
                 return Ok(Err(format!("event {seq} is missing or was changed")));
-            };
-            let stamp = Stamp {
-                id: envelope.id,
-                received_at: envelope.logged_at,
-            };
-            last = Some(stamp.latest(last));
-            let leaf = Hash::of_event(&content_hash);
-            for tile in full.append(leaf)? {
-                are_tiles_right = are_tiles_right && is_stored(reader, ledger.ledger_id, &tile)?;
             }
-            tree.append(leaf);
-            note_root(&tree, &mut roots);
         }
     }
-    Ok(Ok(Events {
-        tree: tree.head(),
-        roots,
-        last,
-        are_tiles_right,
-    }))
+    reading.events.tree = reading.tree.head();
+    Ok(Ok(reading.events))
+}
+
+/// The events of a ledger, while they are read.
+struct Reading<'a> {
+    ledger_id: LedgerId,
+    log: Option<LogName>,
+    signed: &'a [TreeHead],
+    tree: Frontier,
+    full: Tree,
+    events: Events,
+}
+
+impl Reading<'_> {
+    /// Reads the records of the missing rows before a position. Whether all of them have one.
+    fn gap(&mut self, reader: &mut Reader<'_>, seq: i64) -> Result<bool> {
+        let end = u64::try_from(seq).unwrap_or(0);
+        while self.tree.size() < end {
+            let start = self.tree.size();
+            let seqs = start..end.min(start + PAGE_EVENTS as u64);
+            for record in reader.removed_rows(self.ledger_id, seqs)? {
+                if record.seq == self.tree.size() {
+                    self.append(reader, record.leaf())?;
+                }
+            }
+            if self.tree.size() == start {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads the next row. Whether it is the one that was appended.
+    fn row(&mut self, reader: &mut Reader<'_>, row: &StoredRow) -> Result<bool> {
+        let own = row.computed_hash(self.log.as_ref()).filter(|own| {
+            row.seq == self.tree.size().cast_signed()
+                && row.content_hash.as_slice() == own.as_bytes().as_slice()
+        });
+        let envelope = Envelope::read(&row.body).ok();
+        let envelope = envelope.filter(|envelope| row.id == envelope.id.to_bytes());
+        let (Some(content_hash), Some(envelope)) = (own, envelope) else {
+            return Ok(false);
+        };
+        let stamp = Stamp {
+            id: envelope.id,
+            received_at: envelope.logged_at,
+        };
+        self.events.last = Some(stamp.latest(self.events.last));
+        if lifecycle_event(&row.body).is_some() {
+            self.events.lifecycle_seq = Some(self.tree.size());
+        }
+        self.append(reader, Hash::of_event(&content_hash))?;
+        Ok(true)
+    }
+
+    fn append(&mut self, reader: &mut Reader<'_>, leaf: Hash) -> Result<()> {
+        for tile in self.full.append(leaf)? {
+            let is_right = self.events.are_tiles_right && is_stored(reader, self.ledger_id, &tile)?;
+            self.events.are_tiles_right = is_right;
+        }
+        self.tree.append(leaf);
+        self.note_root();
+        Ok(())
+    }
+
+    fn note_root(&mut self) {
+        let size = self.tree.size();
+        if self.signed.iter().any(|head| head.size == size) {
+            self.events.roots.insert(size, self.tree.root());
+        }
+    }
 }
 
 /// The columns of a head that are not those of the events.
@@ -273,6 +332,10 @@ fn wrong_columns(ledger: &StoredLedger, events: &Events) -> Vec<&'static str> {
             ledger.last_received_at == events.last.map(|last| last.received_at.as_micros()),
         ),
         ("frontier", is_own_edge),
+        (
+            "lifecycle_seq",
+            ledger.lifecycle_seq == events.lifecycle_seq.map(u64::cast_signed),
+        ),
     ];
     let wrong = columns.into_iter().filter(|(_, is_own)| !is_own);
     wrong.map(|(name, _)| name).collect()

@@ -4,8 +4,11 @@ use super::finding::{Finding, Problem};
 use super::maps::TenantWalk;
 use super::walk::Walk;
 use crate::error::Result;
-use audit_ledger::{Frontier, Hash, HeadKey, MapPart, TenantMapKey, Tile, TileId};
+use audit_ledger::{
+    Frontier, Hash, HeadKey, MapPart, RemovalRecord, TenantLabel, TenantMapKey, Tile, TileId,
+};
 use audit_store::{StoredTenantLog, TenantLog, TenantMapState};
+use std::collections::BTreeSet;
 
 /// The number of logs of one read.
 const PAGE_LOGS: i64 = 500;
@@ -50,7 +53,7 @@ impl Walk<'_, '_> {
     }
 
     fn check_map(&mut self, walked: &TenantWalk, state: &TenantMapState, key: &TenantMapKey) -> Result<()> {
-        let (root, mut expected) = MapPart::default().update(key, walked.logs.leaves(key));
+        let (root, mut expected) = MapPart::default().update(key, walked.logs.leaves());
         if walked.tree != state.log || root != state.root {
             self.findings.add(Finding::log(Problem::TenantMap("the root")));
         }
@@ -68,13 +71,24 @@ impl Walk<'_, '_> {
 
     fn check_logs(&mut self, walked: &TenantWalk, key: &TenantMapKey) -> Result<()> {
         let (mut after, mut count, mut tiles) = (None, 0, 0);
+        let without_events = walked.logs.iter().filter(|(_, tenant_id, _)| tenant_id.is_none());
+        let without_events: BTreeSet<TenantLabel> = without_events.map(|(label, ..)| *label).collect();
         loop {
             let page = self.reader.tenant_logs_after(self.ledger_id, after, PAGE_LOGS)?;
             for stored in &page {
                 count += 1;
-                if !self.is_log_of_events(walked, key, stored, &mut tiles)? {
-                    let tenant_id = stored.tenant_id.clone();
-                    self.findings.add(Finding::log(Problem::TenantLog(tenant_id)));
+                let log = stored.read().filter(|log| match log.tenant_id.as_str() {
+                    // The name goes with the last event.
+                    "" => without_events.contains(&log.label),
+                    tenant_id => key.label(tenant_id) == log.label,
+                });
+                let is_own = match &log {
+                    Some(log) => self.is_log_of_events(walked, log, &mut tiles)?,
+                    None => false,
+                };
+                if !is_own {
+                    self.findings
+                        .add(Finding::log(Problem::TenantLog(name_of(stored))));
                 }
             }
             match page.last() {
@@ -94,14 +108,8 @@ impl Walk<'_, '_> {
     }
 
     /// Whether a stored log is that of the tenant's events. Adds the number of its tiles to `tiles`.
-    fn is_log_of_events(
-        &mut self,
-        walked: &TenantWalk,
-        key: &TenantMapKey,
-        stored: &StoredTenantLog,
-        tiles: &mut i64,
-    ) -> Result<bool> {
-        let Some(own) = walked.logs.get(&stored.tenant_id) else {
+    fn is_log_of_events(&mut self, walked: &TenantWalk, log: &TenantLog, tiles: &mut i64) -> Result<bool> {
+        let Some(own) = walked.logs.get(&log.label) else {
             return Ok(false);
         };
         let mut roots = own.size() / WIDTH as u64;
@@ -109,12 +117,8 @@ impl Walk<'_, '_> {
             *tiles += roots.cast_signed();
             roots /= WIDTH as u64;
         }
-        let log = stored.read();
-        let Some(log) = log.filter(|log| log.tree == *own && log.slot == key.label(&log.tenant_id).slot())
-        else {
-            return Ok(false);
-        };
-        Ok(self.has_leaves_of(own, &log)? && self.has_tiles_of(own, &log)?)
+        let is_own = log.tree == *own && log.slot == log.label.slot();
+        Ok(is_own && self.has_leaves_of(own, log)? && self.has_tiles_of(own, log)?)
     }
 
     /// Whether the leaves behind the last full tile are those of the tree.
@@ -182,8 +186,26 @@ impl Walk<'_, '_> {
     fn is_leaf_at(&mut self, seq: u64, leaf: &Hash) -> Result<bool> {
         let rows = self.reader.stored_rows(self.ledger_id, seq, 1)?;
         let row = rows.first().filter(|row| row.seq == seq.cast_signed());
-        let computed = row.and_then(|row| row.computed_hash(self.log.as_ref()));
-        Ok(computed.is_some_and(|computed| Hash::of_event(&computed) == *leaf))
+        let own = match row {
+            Some(row) => row
+                .computed_hash(self.log.as_ref())
+                .map(|hash| Hash::of_event(&hash)),
+            None => {
+                let removed = self
+                    .reader
+                    .removed_rows(self.ledger_id, seq..seq.saturating_add(1))?;
+                removed.first().map(RemovalRecord::leaf)
+            }
+        };
+        Ok(own.as_ref() == Some(leaf))
+    }
+}
+
+/// The tenant of a stored log; its position in the map where the name is removed.
+fn name_of(stored: &StoredTenantLog) -> String {
+    match stored.tenant_id.is_empty() {
+        true => format!("in slot {}", stored.slot),
+        false => stored.tenant_id.clone(),
     }
 }
 

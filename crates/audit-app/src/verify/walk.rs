@@ -1,12 +1,16 @@
 //! Verifies one ledger event by event.
 
-use super::finding::{FINDINGS_MAX, Finding, Findings, Problem};
-use super::maps::{MapWalk, TenantWalk};
+mod head;
+
+use super::finding::{Finding, Findings, Problem};
+use super::maps::{Labels, MapWalk, TenantEvent, TenantWalk};
+use super::removals::{PageRecords, Recorded, RemovalWalk, lifecycle_event};
 use super::tree::Tree;
 use crate::error::{AppError, Result};
-use audit_domain::{ContentHash, Envelope, EventId, LogName, Month, Stamp, Timestamp};
-use audit_ledger::{Frontier, Hash, HeadKey, Tile, TileId, TreeHead};
+use audit_domain::{ContentHash, Envelope, EventId, LogName, Month, PartMask, Stamp, StoredSalt, Timestamp};
+use audit_ledger::{Hash, HeadKey, Tile, TileId};
 use audit_store::{LedgerId, Reader, RowCodes, StoreError, StoredLedger, StoredRow, StoredSender};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -22,6 +26,10 @@ struct Computed {
     row: StoredRow,
     hash: Option<ContentHash>,
     envelope: Option<Envelope>,
+    /// The members of a lifecycle event.
+    lifecycle: Option<Map<String, Value>>,
+    /// The parts that were erased, each with the position of the erasure.
+    erased: Vec<(u64, PartMask)>,
     /// Whether the service wrote what stands beside the text; also where that cannot be known.
     is_coded: bool,
 }
@@ -38,6 +46,11 @@ fn compute(rows: Vec<StoredRow>, log: Option<&LogName>, codes: Option<&LogCodes>
     let compute = |row: StoredRow| Computed {
         hash: row.computed_hash(log),
         envelope: Envelope::read(&row.body).ok(),
+        lifecycle: lifecycle_event(&row.body),
+        erased: match StoredSalt::read(&row.content_salt) {
+            Some(StoredSalt::Parts(parts)) => parts.masks().collect(),
+            Some(StoredSalt::Whole(_)) | None => Vec::new(),
+        },
         is_coded: codes.is_none_or(|own| row.is_coded(&own.codes, &own.log)),
         row,
     };
@@ -48,6 +61,7 @@ fn compute(rows: Vec<StoredRow>, log: Option<&LogName>, codes: Option<&LogCodes>
 struct Pending<'scope> {
     seqs: Range<u64>,
     events: ScopedJoinHandle<'scope, Vec<Computed>>,
+    records: PageRecords,
 }
 
 /// The verification of one ledger.
@@ -69,6 +83,10 @@ pub(super) struct Walk<'a, 'b> {
     /// The latest id and time of receipt; none where an event is missing or cannot be read.
     last: Option<Stamp>,
     is_complete: bool,
+    /// The removals of its events.
+    pub(super) removals: RemovalWalk,
+    /// The labels of tenants, where the secret of the maps is known.
+    pub(super) labels: Option<Labels>,
     /// The logs of tenants, where the ledger has a map of them.
     pub(super) tenants: Option<TenantWalk>,
     /// The maps of tenants at earlier sizes, where anchors have them.
@@ -84,6 +102,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         ledger: &StoredLedger,
         size: u64,
         head_key: Option<&HeadKey>,
+        removals: RemovalWalk,
         signed_sizes: impl IntoIterator<Item = u64>,
     ) -> Self {
         let codes = head_key.map(|key| LogCodes {
@@ -102,6 +121,8 @@ impl<'a, 'b> Walk<'a, 'b> {
             signed_roots: signed_sizes.into_iter().map(|size| (size, None)).collect(),
             last: None,
             is_complete: true,
+            removals,
+            labels: None,
             tenants: None,
             maps: None,
             logged_at: BTreeMap::new(),
@@ -131,7 +152,12 @@ impl<'a, 'b> Walk<'a, 'b> {
                 }
                 let events = scope.spawn(move || compute(rows, log, codes));
                 let seqs = start..end;
-                pending.push_back(Pending { seqs, events });
+                let records = self.removals.read(self.reader, self.ledger_id, &seqs)?;
+                pending.push_back(Pending {
+                    seqs,
+                    events,
+                    records,
+                });
                 if pending.len() > pending_max
                     && let Some(first) = pending.pop_front()
                 {
@@ -156,11 +182,16 @@ impl<'a, 'b> Walk<'a, 'b> {
             .add(Finding::events(start..self.size, Problem::Removed));
         self.tree = None;
         self.is_complete = false;
+        self.removals.add_unexplained(self.size - start);
         self.note_tenant(start, None);
     }
 
     fn page(&mut self, page: Pending<'_>, report_progress: &mut dyn FnMut(u64)) -> Result<()> {
-        let Pending { seqs, events } = page;
+        let Pending {
+            seqs,
+            events,
+            mut records,
+        } = page;
         let rows = events.join().unwrap_or_else(|panic| resume_unwind(panic));
         let count = seqs.end - seqs.start;
         let tiles = self.leaf_tiles(&seqs)?;
@@ -171,14 +202,10 @@ impl<'a, 'b> Walk<'a, 'b> {
                 seq % u64::from(TileId::WIDTH_MAX),
             );
             let tile_leaf = tiles.get(&tile).map(|tile| tile.hashes()[offset as usize]);
+            let recorded = records.take(seq);
             let leaf = match rows.next_if(|event| event.row.seq == seq.cast_signed()) {
-                Some(event) => self.check_event(event, seq, tile_leaf)?,
-                None => {
-                    self.findings.add(Finding::event(seq, None, Problem::Removed));
-                    self.is_complete = false;
-                    self.note_tenant(seq, None);
-                    tile_leaf
-                }
+                Some(event) => self.check_event(event, seq, tile_leaf, &recorded)?,
+                None => self.check_gap(seq, tile_leaf, &recorded),
             };
             match leaf {
                 Some(leaf) => self.append(leaf)?,
@@ -240,13 +267,39 @@ impl<'a, 'b> Walk<'a, 'b> {
         Ok(tiles)
     }
 
+    /// Verifies that a missing row is one that a removal took. Returns its leaf hash, if it is known.
+    fn check_gap(&mut self, seq: u64, tile_leaf: Option<Hash>, recorded: &[Recorded]) -> Option<Hash> {
+        self.removals.add_records(recorded, None);
+        let Some(own) = self.removals.gone(seq, recorded) else {
+            self.findings.add(Finding::event(seq, None, Problem::Removed));
+            self.is_complete = false;
+            self.note_tenant(seq, None);
+            return tile_leaf;
+        };
+        let leaf = own.record.leaf();
+        let is_appended = tile_leaf.is_none_or(|tile_leaf| tile_leaf == leaf);
+        if !is_appended {
+            self.findings.add(Finding::event(seq, None, Problem::NotAppended));
+        }
+        self.note_tenant(seq, is_appended.then_some((own.label, None, leaf)));
+        Some(tile_leaf.unwrap_or(leaf))
+    }
+
     /// Verifies one event. Returns the leaf hash that was most probably appended for it: the one in its tile or, if there
     /// is no tile, the one of the stored content hash.
-    fn check_event(&mut self, event: Computed, seq: u64, tile_leaf: Option<Hash>) -> Result<Option<Hash>> {
+    fn check_event(
+        &mut self,
+        event: Computed,
+        seq: u64,
+        tile_leaf: Option<Hash>,
+        recorded: &[Recorded],
+    ) -> Result<Option<Hash>> {
         let Computed {
             row,
             hash: computed,
             envelope,
+            lifecycle,
+            erased,
             is_coded,
         } = event;
         let stored = row.content_hash.as_slice().try_into().ok();
@@ -254,10 +307,13 @@ impl<'a, 'b> Walk<'a, 'b> {
         let is_of_text = computed.is_some() && stored == computed;
         let leaf = stored.or(computed).map(|hash| Hash::of_event(&hash));
         self.note_stamp(seq, envelope.as_ref());
+        self.removals.add_records(recorded, Some(&erased));
         let problem = if !is_of_text {
             Some(Problem::TextOrHash)
         } else if tile_leaf.is_some() && tile_leaf != leaf {
             Some(Problem::NotAppended)
+        } else if !self.removals.are_recorded(seq, recorded, &erased) {
+            Some(Problem::ErasedPart)
         } else if let Some(envelope) = &envelope {
             match self.wrong_column(&row, envelope)? {
                 Some(column) => Some(Problem::Column(column)),
@@ -269,14 +325,10 @@ impl<'a, 'b> Walk<'a, 'b> {
         };
         let is_appended = matches!(
             problem,
-            None | Some(Problem::Column(_) | Problem::ForgedRow | Problem::Sender)
+            None | Some(Problem::Column(_) | Problem::ForgedRow | Problem::Sender | Problem::ErasedPart)
         );
         let appended = envelope.as_ref().filter(|_| is_appended);
-        let appended = appended.zip(leaf);
-        self.note_tenant(
-            seq,
-            appended.map(|(envelope, leaf)| (envelope.tenant_id.as_str(), leaf)),
-        );
+        self.note_appended(seq, appended.zip(leaf), &row, (lifecycle, recorded));
         if let Some(problem) = problem {
             let column = <[u8; 16]>::try_from(row.id.as_slice())
                 .map(EventId::from_bytes)
@@ -285,6 +337,34 @@ impl<'a, 'b> Walk<'a, 'b> {
             self.findings.add(Finding::event(seq, id, problem));
         }
         Ok(tile_leaf.or(leaf))
+    }
+
+    /// Records an event of a tenant, and what removals need of it; none where it is not the one that was appended.
+    fn note_appended(
+        &mut self,
+        seq: u64,
+        appended: Option<(&Envelope, Hash)>,
+        row: &StoredRow,
+        (lifecycle, recorded): (Option<Map<String, Value>>, &[Recorded]),
+    ) {
+        if lifecycle.is_some() {
+            self.removals.last_seq = Some(seq);
+        }
+        let Some((envelope, leaf)) = appended else {
+            self.note_tenant(seq, None);
+            return;
+        };
+        let members = match (lifecycle, recorded) {
+            (Some(members), _) => Some(members),
+            (None, []) => None,
+            (None, _) => serde_json::from_str(&row.body).ok(),
+        };
+        if let Some(members) = members {
+            self.removals.add_event(seq, envelope.logged_at, &members);
+        }
+        let tenant_id = envelope.tenant_id.as_str();
+        let label = self.labels.as_mut().map(|labels| labels.of(tenant_id));
+        self.note_tenant(seq, label.map(|label| (label, Some(tenant_id), leaf)));
     }
 
     /// The first column that differs from the text of the event.
@@ -352,7 +432,7 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Records the event of a tenant; none where it is missing or cannot be read.
-    fn note_tenant(&mut self, seq: u64, event: Option<(&str, Hash)>) {
+    fn note_tenant(&mut self, seq: u64, event: Option<TenantEvent<'_>>) {
         if let Some(tenants) = &mut self.tenants {
             tenants.append(seq, event);
         }
@@ -374,85 +454,6 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.last = Some(stamp.latest(self.last));
         if self.signed_roots.contains_key(&seq) {
             self.logged_at.insert(seq, envelope.logged_at);
-        }
-    }
-
-    /// Compares the columns of the head with the events, from which the next event continues.
-    pub(super) fn check_head(&mut self, ledger: &StoredLedger) {
-        if !self.is_complete {
-            return;
-        }
-        let id = self.last.map(|last| last.id.to_bytes().to_vec());
-        if ledger.last_event_id != id {
-            self.findings.add(Finding::log(Problem::Head("last_event_id")));
-        }
-        let received_at = self.last.map(|last| last.received_at.as_micros());
-        if ledger.last_received_at != received_at {
-            self.findings.add(Finding::log(Problem::Head("last_received_at")));
-        }
-    }
-
-    /// Finds events that were received before a time and are not signed up to now, at this size.
-    pub(super) fn check_unsigned(&mut self, signed: u64, received_before: Timestamp) {
-        let first = self.logged_at.get(&signed);
-        if first.is_some_and(|first| *first < received_before) {
-            self.findings
-                .add(Finding::events(signed..self.size, Problem::Unsigned));
-        }
-    }
-
-    /// Finds tiles that the tree does not have.
-    pub(super) fn check_stray_tiles(&mut self) -> Result<()> {
-        let strays = self.reader.stray_tiles(self.ledger_id, FINDINGS_MAX as i64)?;
-        for (level, index) in strays {
-            self.findings
-                .add(Finding::log(Problem::StrayTile { level, index }));
-        }
-        Ok(())
-    }
-
-    /// Compares the tree with the stored frontier, from which appends continue. Returns the head of the tree.
-    pub(super) fn check_frontier(&mut self, ledger: &StoredLedger) -> Result<Option<TreeHead>> {
-        let stored = match ledger.frontier.as_deref() {
-            Some(bytes) => Frontier::decode(bytes).ok(),
-            None => Some(Frontier::new()),
-        };
-        let Some(stored) = stored.filter(|stored| stored.size() > 0 || self.size == 0) else {
-            self.findings.add(Finding::log(Problem::Frontier));
-            return Ok(None);
-        };
-        if stored.size() != self.size {
-            let (tree, ledger) = (stored.size(), self.size);
-            self.findings
-                .add(Finding::log(Problem::FrontierSize { tree, ledger }));
-            return Ok(None);
-        }
-        let Some(tree) = &self.tree else { return Ok(None) };
-        let computed = tree.frontier()?;
-        for ((subtree, computed), (_, stored)) in computed.edge().zip(stored.edge()) {
-            if computed != stored {
-                let problem = match subtree.level() {
-                    0 => Problem::NotAppended,
-                    _ => Problem::OneOfThem,
-                };
-                self.findings.add(Finding::events(subtree.leaves(), problem));
-            }
-        }
-        Ok(Some(computed.head()))
-    }
-
-    /// The root of the tree at the size of a signed head, if it could be computed.
-    pub(super) fn root_at(&self, size: u64) -> Option<Hash> {
-        self.signed_roots.get(&size).copied().flatten()
-    }
-
-    /// Compares the tree with a head that it must continue. The problems are those of a tree that is smaller, and of another one.
-    pub(super) fn check_continues(&mut self, head: &TreeHead, smaller: Problem, different: Problem) {
-        let root = self.root_at(head.size);
-        if head.size > self.size {
-            self.findings.add(Finding::events(self.size..head.size, smaller));
-        } else if root.is_some_and(|root| root != head.root) {
-            self.findings.add(Finding::events(0..head.size, different));
         }
     }
 }

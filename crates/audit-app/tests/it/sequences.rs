@@ -121,7 +121,7 @@ const TABLES: [(&str, &str); 5] = [
     ("event_keys", "first_entry >> 40 = LEDGER"),
     ("log_tiles", "ledger_id = LEDGER"),
 ];
-const HEAD: &str = "size, last_event_id, last_received_at, frontier, head_code";
+const HEAD: &str = "size, last_event_id, last_received_at, frontier, lifecycle_seq, head_code";
 
 impl Log {
     fn new() -> Self {

@@ -58,7 +58,11 @@ pub(crate) fn take_statements() -> Vec<String> {
 
 /// Those that read or write checkpoints or the tree.
 fn statements() -> Vec<String> {
-    let of_the_log = ["log_checkpoints", "log_tiles", "SELECT `events`.`content_hash`"];
+    let of_the_log = [
+        "log_checkpoints",
+        "log_tiles",
+        "SELECT `events`.`entry`, `events`.`content_hash` FROM",
+    ];
     let mut statements = take_statements();
     statements.retain(|statement| of_the_log.iter().any(|part| statement.contains(part)));
     statements

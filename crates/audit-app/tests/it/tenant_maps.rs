@@ -14,7 +14,7 @@ fn prove(service: &Arc<AuditLog>, key: &str) -> Result<String, AppError> {
     let credential = Credential::parse(key).expect("a credential");
     let presented = service.present::<Readers>(credential, None, None);
     let proof = presented.tenant_proof(Selection::default(), Some("tenant-0-0".to_owned()))?;
-    Ok(proof.map)
+    Ok(proof.proof.map)
 }
 
 /// How often pages of events were read since the last call.

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "actix")]
 mod actix;
+#[cfg(feature = "verify")]
+mod completeness;
 mod conformance;
 mod errors;
 mod flushed;

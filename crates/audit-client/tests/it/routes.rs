@@ -144,6 +144,7 @@ fn resources() -> Vec<(Resource, Vec<Value>, Option<Value>)> {
     let destination_change = json!({
         "name": "n", "format": "ocsf", "include_raw": true, "filter": {"categories": ["auth"]},
         "settings": {"url": "https://example.com"}, "credentials": {"headers": {}}, "paused": true,
+        "ocsf_classes": [{"action": "a.*", "class_uid": 3001, "activity_id": 1}],
     });
     let mut destination = destination_change.clone();
     destination["kind"] = json!("https");
@@ -204,7 +205,7 @@ fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
     client.usage()?;
     assert!(all(client.tenants(10)).len() > 1, "tenants of two pages");
     client.portal()?;
-    client.update_portal(&json!({"name": "n", "logo": null}))?;
+    client.update_portal(&json!({"name": "n", "logo": null, "destination_kinds": ["https"]}))?;
     let filters = [
         ("status", "open"),
         ("severity", "low"),
@@ -239,6 +240,26 @@ fn use_destinations(client: &Client) -> Result<(), audit_client::Error> {
     Ok(())
 }
 
+fn use_retention(client: &Client) -> Result<(), audit_client::Error> {
+    assert_eq!(client.retention()?["minimum_days"], 93);
+    let categories =
+        json!({"auth": 400, "access": 400, "mutation": 400, "admin": 730, "security": 2190, "system": 366});
+    client.set_retention(&json!({"days": 365, "categories": categories}))?;
+    client.set_retention(&json!({"preset": "hipaa"}))?;
+    assert_eq!(client.preview_retention(&[("days", "365")])?["estimated"], true);
+    client.preview_retention(&[("preset", "cnil")])?;
+    client.confirm_retention("2026-01-01T00:00:00Z")?;
+    client.cancel_removal(1203)?;
+    assert_eq!(client.holds(true)?[0]["second_key"], true);
+    client.place_hold(&json!({
+        "reason": "Case 1", "tenant_id": "acme", "actor_id": "u1", "target_id": "t1",
+        "from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z", "second_key": true,
+    }))?;
+    client.release_hold("id", "closed")?;
+    assert_eq!(client.removals()?[0]["kind"], "retention");
+    Ok(())
+}
+
 fn use_streams(base_url: &str, client: &Client) -> Result<(), audit_client::Error> {
     let stream = Client::builder(base_url).stream().build()?;
     stream.ingest(event())?;
@@ -261,6 +282,7 @@ fn the_client_uses_everything_that_the_document_declares() {
     use_log(&client).expect("the log");
     use_administration(&client).expect("administration");
     use_destinations(&client).expect("destinations");
+    use_retention(&client).expect("retention");
     use_streams(&server.base_url, &client).expect("streams");
     let verdict = server.report(&Value::Null);
     assert_eq!(verdict["problems"], json!([]));

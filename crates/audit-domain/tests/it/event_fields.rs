@@ -40,7 +40,7 @@ fn stored() -> StoredEvent {
         occurred_at: record.occurred_at(),
         canonical: record.canonical().to_owned(),
         content_hash: record.content_hash(),
-        content_salt: salt,
+        content_salt: salt.into(),
         redacted: true,
     }
 }

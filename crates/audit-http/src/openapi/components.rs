@@ -225,6 +225,9 @@ fn error_example(code: ErrorCode) -> Example {
             {"field": "actor.type", "message": "must be one of user, api_key, service, system"},
         ]);
     }
+    if code == ErrorCode::EventsRemoved {
+        error["cursor"] = json!("a cursor");
+    }
     Example {
         summary: code.when().to_owned(),
         value: json!({"error": error, "request_id": REQUEST_ID_EXAMPLE}),

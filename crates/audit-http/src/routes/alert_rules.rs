@@ -342,7 +342,7 @@ pub(super) mod about {
 
     pub(crate) fn list() -> About {
         About {
-            description: "The six built-in rules, then the custom ones, oldest first. Rules belong to the project; \
+            description: "The seven built-in rules, then the custom ones, oldest first. Rules belong to the project; \
                           its two environments are counted apart.",
             outcome: "The rules.",
             responses: &[Sample(

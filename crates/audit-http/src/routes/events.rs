@@ -241,7 +241,7 @@ pub(super) async fn list(
         events: response.events,
         cursor: response.cursor,
     };
-    Ok(Reply::ok(body))
+    Ok(Reply::ok(body).with_removed_before(response.removed_before))
 }
 
 /// One event.
@@ -337,6 +337,7 @@ pub(super) mod about {
     pub(crate) fn get() -> About {
         About {
             description: "A project key finds the events of its own environment only.",
+            errors: &[ErrorCode::EventRemoved],
             path: Some(PathParameter {
                 description: "The id of the event.",
                 schema: |generator| generator.subschema_for::<Id<EventId>>(),

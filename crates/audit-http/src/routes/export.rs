@@ -7,6 +7,7 @@ use crate::caller::Caller;
 use crate::csv::{self, Form, UtcOffset};
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters};
+use crate::reply::removed_before;
 use crate::schema::{TimeZoneName, UtcOffsetText, Word, absent_not_null, words_of};
 use crate::streaming::{Gone, Pieces, streamed};
 use crate::time_zones::{TIME_ZONE, read_time_zone};
@@ -201,9 +202,14 @@ pub(super) async fn export(
     // Read the first page before the response begins: an error still gets a status then.
     let first = next_lines(&mut export, &output, output.header()).await?;
     let content_type = output.content_type();
+    let removed_before = removed_before(export.removed_before());
     let (pieces, body) = streamed();
     rt::spawn(send_lines(pieces, export, output, first));
-    Ok(HttpResponse::Ok()
+    let mut response = HttpResponse::Ok();
+    if let Some(header) = removed_before {
+        response.insert_header(header);
+    }
+    Ok(response
         .insert_header((CONTENT_TYPE, content_type))
         .insert_header(disposition)
         .insert_header((CACHE_CONTROL, "no-store"))

@@ -9,7 +9,7 @@ use crate::event_stream::{EVENT_STREAM, EventStream};
 use crate::input::{Fielded, Parameters};
 use crate::openapi::{Describe, Facts};
 use crate::parameters::WholeNumber;
-use crate::reply::Reply;
+use crate::reply::{Reply, removed_before};
 use crate::schema::absent_not_null;
 use crate::streaming::{Gone, Pieces, streamed};
 use actix_web::body::BoxBody;
@@ -129,11 +129,14 @@ pub(super) async fn follow(
         return Ok(FeedResponse::Stream(event_stream(follower, first)));
     }
     let page = follower.next(wait).await?;
-    Ok(FeedResponse::Page(Reply::ok(FeedBody {
+    let body = FeedBody {
         events: page.events.into_iter().map(|event| event.json).collect(),
         cursor: page.cursor,
         has_more: page.has_more,
-    })))
+    };
+    Ok(FeedResponse::Page(
+        Reply::ok(body).with_removed_before(page.removed_before),
+    ))
 }
 
 /// Whether the client names the media type of streams. A client that accepts `*/*` gets one page.
@@ -156,6 +159,7 @@ fn last_event_id(request: &HttpRequest) -> Option<String> {
 
 fn event_stream(follower: Follower, first: FeedPage) -> HttpResponse {
     let (pieces, body) = streamed();
+    let removed_before = removed_before(first.removed_before);
     rt::spawn(async move {
         if send_pages(&pieces, follower, first).await.is_ok()
             && let Err(Gone) = pieces.end().await
@@ -163,7 +167,11 @@ fn event_stream(follower: Follower, first: FeedPage) -> HttpResponse {
             log::debug!("a feed client disconnected at the end of its stream");
         }
     });
-    HttpResponse::Ok()
+    let mut response = HttpResponse::Ok();
+    if let Some(header) = removed_before {
+        response.insert_header(header);
+    }
+    response
         .insert_header((CONTENT_TYPE, EVENT_STREAM))
         .insert_header((CACHE_CONTROL, "no-store"))
         // Some proxies buffer a response unless this header says not to.
@@ -203,6 +211,7 @@ async fn send_pages(pieces: &Pieces, mut follower: Follower, first: FeedPage) ->
 /// The documentation of the endpoints, by the names of their handlers.
 pub(super) mod about {
     use crate::about::{About, HeaderParameter, Plain, Sample, Tag};
+    use crate::error_code::ErrorCode;
     use crate::event_stream::EVENT_STREAM;
     use schemars::json_schema;
 
@@ -218,6 +227,8 @@ pub(super) mod about {
                           client that comes back sends in `Last-Event-ID`. `event: end` says why the server ends a \
                           stream; its `data` has `code` and `message`. Lines that begin with `:` keep the connection \
                           alive.\n\n\
+                          Where a removal has taken events behind `after` the response is 410, and \
+                          `error.cursor` is the same position for a reader that knows it.\n\n\
                           With a viewer token the feed has the live events of its tenant that its tier shows.",
             headers: &[HeaderParameter {
                 name: "Last-Event-ID",
@@ -227,6 +238,7 @@ pub(super) mod about {
                 example: "Am3Qv1kBvOJ6cD2PqFQk7v1vKq1J",
                 is_required: false,
             }],
+            errors: &[ErrorCode::EventsRemoved],
             outcome: "The events behind the cursor.",
             responses: &[Sample(
                 "page",

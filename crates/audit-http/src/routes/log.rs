@@ -2,6 +2,8 @@
 //!
 //! Checkpoints, tiles and the key are served in the formats of C2SP, as plain text and bytes, for tools that know those.
 
+mod removed;
+
 use crate::caller::{Bearer, Caller};
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters, ProjectParameters};
@@ -10,9 +12,10 @@ use crate::reply::Reply;
 use crate::schema::{Text, absent_not_null};
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::{HttpResponse, web};
-use audit_app::{AppError, TenantProof, TileId};
+use audit_app::{AppError, Selection, TenantCompleteness, TileId};
 use audit_auth::{EventsRead, Keys, Readers};
 use audit_domain::{Fields, limits};
+use removed::RemovedBody;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,6 +49,9 @@ pub(super) struct CompletenessBody {
     path: Option<Vec<String>>,
     /// A signed note: log, time, root of the map, binding to the size of the log.
     map: String,
+    /// What removals have taken of the events. Absent where they have taken none. A statement of the server, which is not signed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<RemovedBody>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -77,8 +83,8 @@ impl Fielded for CompletenessQuery {
     }
 }
 
-impl From<TenantProof> for CompletenessBody {
-    fn from(proof: TenantProof) -> Self {
+impl From<TenantCompleteness> for CompletenessBody {
+    fn from(TenantCompleteness { proof, removed }: TenantCompleteness) -> Self {
         let (checkpoint, path) = match proof.log {
             Some((checkpoint, path)) => (Some(checkpoint), Some(path.to_base64())),
             None => (None, None),
@@ -89,6 +95,7 @@ impl From<TenantProof> for CompletenessBody {
             checkpoint,
             path,
             map: proof.map,
+            removed: removed.map(Into::into),
         }
     }
 }
@@ -161,6 +168,9 @@ pub(super) async fn tile(
     path: web::Path<String>,
 ) -> Result<HttpResponse, ApiError> {
     let selection = parameters.read()?;
+    if let Some(index) = path.strip_prefix("removed/") {
+        return removed_tile(caller, selection, index).await;
+    }
     let entries = path.strip_prefix("entries/");
     let id = entries.map_or_else(|| format!("tile/{path}"), |index| format!("tile/0/{index}"));
     let id: TileId = id.parse().map_err(|_| AppError::NotFound("tile"))?;
@@ -177,6 +187,22 @@ pub(super) async fn tile(
         response.insert_header((CACHE_CONTROL, FULL_TILE_CACHE));
     }
     Ok(response.body(bytes))
+}
+
+/// The records of the events of a tile that were removed, or are planned to be. Each removal adds some, so they are never cached.
+async fn removed_tile(
+    caller: Caller<Keys<EventsRead>>,
+    selection: Selection,
+    index: &str,
+) -> Result<HttpResponse, ApiError> {
+    let id: Option<TileId> = format!("tile/0/{index}").parse().ok();
+    let id = id.filter(TileId::is_full).ok_or(AppError::NotFound("tile"))?;
+    let bytes = caller
+        .read(move |service, principal| service.removed_tile(&principal, selection, id.index()))
+        .await?;
+    Ok(HttpResponse::Ok()
+        .content_type(ContentType::octet_stream())
+        .body(bytes))
 }
 
 /// The key that verifies checkpoints.
@@ -279,10 +305,13 @@ pub(super) mod about {
             description: "Up to 256 neighbouring hashes of the tree, 32 bytes each, in the format of C2SP \
                           `tlog-tiles`. Level 0 has the hashes of leaves: `SHA-256(0x00 || content hash)`. A full \
                           tile never changes. `entries` in place of the level reads the entries themselves: two \
-                          bytes of length and the content hash of each event.",
+                          bytes of length and the content hash of each event. `removed` reads the records of its events \
+                          that were removed, or are planned to be, 82 bytes each, integers big endian: position (8), \
+                          position of the event of its plan, removal or erasure (8), mask of what is removed (2), content \
+                          hash (32), label of its tenant (32); 404 without one.",
             path: Some(PathParameter {
                 description: "Level and index, and the width of a partial tile: `0/x001/x234/067` or `0/000.p/7`; \
-                              `entries/000` for entries.",
+                              `entries/000` for entries, `removed/000` for records.",
                 schema: |_| json_schema!({"type": "string"}),
                 example: "0/000.p/1",
                 refusal: ErrorCode::NotFound,
@@ -348,8 +377,9 @@ pub(super) mod about {
                           feed, and the path to the root of the map that commits to all tenants. Whoever reads the \
                           tenant's events computes size and root from their content hashes: a difference shows that \
                           an event was left out. It tells nothing of other tenants. A tier that hides events has \
-                          none.",
-            errors: &[ErrorCode::LogInconsistent],
+                          none. Where removals have taken events, `removed` has what is needed to compute the tree over \
+                          the others; 409 `too_many_removed` where that is more than one response has.",
+            errors: &[ErrorCode::LogInconsistent, ErrorCode::TooManyRemoved],
             outcome: "The proof of the tenant's events.",
             responses: &[Sample(
                 "example",

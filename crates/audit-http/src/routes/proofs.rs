@@ -106,7 +106,7 @@ pub(super) mod about {
                           salt, or its hash if the tier hides something of it. With a viewer token place and \
                           checkpoint are those of its tenant's log, so that they tell nothing of other tenants; a \
                           tier that hides events has no proofs.",
-            errors: &[ErrorCode::LogInconsistent],
+            errors: &[ErrorCode::EventRemoved, ErrorCode::LogInconsistent],
             path: Some(PathParameter {
                 description: "The id of the event.",
                 schema: |generator| generator.subschema_for::<Id<EventId>>(),
@@ -136,6 +136,7 @@ pub(super) mod about {
                           of its parts, and the proof is one in the log of its tenant. Keep it as \
                           `EVENT_ID.tlog-proof`.",
             errors: &[
+                ErrorCode::EventRemoved,
                 ErrorCode::LogInconsistent,
                 ErrorCode::InternalError,
                 ErrorCode::Unavailable,

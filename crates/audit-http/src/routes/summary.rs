@@ -186,10 +186,10 @@ pub(super) async fn summarize(
     parameters: Parameters<SummaryQuery>,
 ) -> Result<Reply<SummaryBody>, ApiError> {
     let (presented, (selection, request)) = bearer.with(parameters.read()).await?;
-    let summary = presented
+    let (summary, removed_before) = presented
         .query(move |presented| presented.summary(selection, request))
         .await?;
-    Ok(Reply::ok(summary.into()))
+    Ok(Reply::ok(SummaryBody::from(summary)).with_removed_before(removed_before))
 }
 
 /// The documentation of the endpoints, by the names of their handlers.

@@ -26,7 +26,11 @@ fn file_all(rows: &Rows, id: u32, blocks: &mut Memory) -> Segment {
 }
 
 fn merged(segments: &[Segment], id: u32, step: usize, blocks: &mut Memory) -> Segment {
-    let mut merge = Merge::begin(segments, id, blocks).expect("what was written can be read");
+    let merge = Merge::begin(segments, id, blocks).expect("what was written can be read");
+    finished(merge, step, blocks)
+}
+
+fn finished(mut merge: Merge, step: usize, blocks: &mut Memory) -> Segment {
     loop {
         if let Some(segment) = merge.step(step, blocks).expect("what was written can be read") {
             return segment;
@@ -152,6 +156,35 @@ proptest! {
         let postings: Rows = postings.into_iter().map(|(row, tokens)| (ids[row as usize], tokens)).collect();
         let expected = all.iter().map(|(id, tokens)| (*id, sorted(tokens))).filter(|(_, tokens)| !tokens.is_empty());
         prop_assert_eq!(postings, expected.collect::<Rows>());
+    }
+
+    #[test]
+    fn a_purged_segment_is_the_one_that_is_built_from_the_rows_left(
+        parts in vec(rows(), 1..4),
+        gone in vec(-1_000..1_000_i64, 0..600),
+        step in 1..500_usize,
+    ) {
+        let mut gone = gone;
+        gone.sort_unstable();
+        gone.dedup();
+        let all: Rows = parts.iter().flatten().map(|(id, tokens)| (*id, tokens.clone())).collect();
+        let left: Rows = all.clone().into_iter().filter(|(id, _)| gone.binary_search(id).is_err()).collect();
+        let mut blocks = Memory::default();
+        let parts = parts.iter().map(|part| part.keys().map(|id| (*id, all[id].clone())).collect::<Rows>());
+        let parts: Vec<Rows> = parts.collect();
+        let sources = parts.iter().zip(1..).map(|(part, id)| file_all(part, id, &mut blocks));
+        let sources: Vec<Segment> = sources.collect();
+        for (part, source) in parts.iter().zip(&sources) {
+            let has_any = part.keys().any(|id| gone.binary_search(id).is_ok());
+            prop_assert_eq!(source.has_any(&gone, &mut blocks), Ok(has_any));
+        }
+        let merge = Merge::begin_without(&sources, &gone, 50, &mut blocks).expect("what was written can be read");
+        let purged = finished(merge, step, &mut blocks);
+        let mut others = Memory::default();
+        let at_once = file_all(&left, 50, &mut others);
+        prop_assert_eq!(&Segment { level: 0, ..purged.clone() }, &at_once);
+        prop_assert_eq!(blocks.of(&purged), others.of(&at_once));
+        prop_assert_eq!(purged.has_any(&gone, &mut blocks), Ok(false));
     }
 
     #[test]

@@ -5,33 +5,38 @@ use super::{MapPart, TenantLabel, TenantMapKey};
 use crate::{Frontier, Hash};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The logs of all tenants of a log: some 400 bytes for each tenant.
+/// The logs of all tenants of a log, by label: some 400 bytes for each tenant.
 #[derive(Clone, Debug, Default)]
 pub struct TenantLogs {
-    logs: HashMap<String, Frontier>,
+    logs: HashMap<TenantLabel, TenantLog>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct TenantLog {
+    /// `None` while only removed events of it were appended.
+    tenant_id: Option<String>,
+    frontier: Frontier,
 }
 
 impl TenantLogs {
-    /// Appends the next event of the log.
-    pub fn append(&mut self, tenant_id: &str, leaf: Hash) {
-        match self.logs.get_mut(tenant_id) {
-            Some(log) => drop(log.append(leaf)),
-            None => {
-                let mut log = Frontier::new();
-                log.append(leaf);
-                self.logs.insert(tenant_id.to_owned(), log);
-            }
+    /// Appends the next event of the log. The label is that of its tenant, whose id is not known of a removed event.
+    pub fn append(&mut self, label: TenantLabel, tenant_id: Option<&str>, leaf: Hash) {
+        let log = self.logs.entry(label).or_default();
+        log.frontier.append(leaf);
+        if log.tenant_id.is_none() {
+            log.tenant_id = tenant_id.map(str::to_owned);
         }
     }
 
     /// The log of a tenant that has events.
-    pub fn get(&self, tenant_id: &str) -> Option<&Frontier> {
-        self.logs.get(tenant_id)
+    pub fn get(&self, label: &TenantLabel) -> Option<&Frontier> {
+        self.logs.get(label).map(|log| &log.frontier)
     }
 
-    /// The tenants with their logs.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Frontier)> {
-        self.logs.iter().map(|(tenant_id, log)| (tenant_id.as_str(), log))
+    /// The tenants with their ids, as far as they are known, and their logs.
+    pub fn iter(&self) -> impl Iterator<Item = (&TenantLabel, Option<&str>, &Frontier)> {
+        let logs = self.logs.iter();
+        logs.map(|(label, log)| (label, log.tenant_id.as_deref(), &log.frontier))
     }
 
     /// The number of tenants.
@@ -45,9 +50,8 @@ impl TenantLogs {
     }
 
     /// The leaves of the map by slot.
-    pub fn leaves(&self, key: &TenantMapKey) -> BTreeMap<u64, Hash> {
-        let leaf = |(tenant_id, log): (&str, &Frontier)| {
-            let label: TenantLabel = key.label(tenant_id);
+    pub fn leaves(&self) -> BTreeMap<u64, Hash> {
+        let leaf = |(label, _, log): (&TenantLabel, Option<&str>, &Frontier)| {
             (label.slot(), label.leaf(&log.head()))
         };
         self.iter().map(leaf).collect()
@@ -55,7 +59,7 @@ impl TenantLogs {
 
     /// The root of the map.
     pub fn root(&self, key: &TenantMapKey) -> Hash {
-        root_over(key, &self.leaves(key))
+        root_over(key, &self.leaves())
     }
 }
 
@@ -65,7 +69,7 @@ pub struct TenantMapReplay {
     key: TenantMapKey,
     logs: TenantLogs,
     map: MapPart,
-    grown: HashSet<String>,
+    grown: HashSet<TenantLabel>,
 }
 
 impl TenantMapReplay {
@@ -79,21 +83,16 @@ impl TenantMapReplay {
         }
     }
 
-    /// Appends the next event of the log.
-    pub fn append(&mut self, tenant_id: &str, leaf: Hash) {
-        self.logs.append(tenant_id, leaf);
-        if !self.grown.contains(tenant_id) {
-            self.grown.insert(tenant_id.to_owned());
-        }
+    /// Appends the next event of the log: see [`TenantLogs::append`].
+    pub fn append(&mut self, label: TenantLabel, tenant_id: Option<&str>, leaf: Hash) {
+        self.logs.append(label, tenant_id, leaf);
+        self.grown.insert(label);
     }
 
     /// The root of the map.
     pub fn root(&mut self) -> Hash {
         let (key, logs) = (&self.key, &self.logs);
-        let leaf = |tenant_id: String| {
-            let label = key.label(&tenant_id);
-            Some((label.slot(), label.leaf(&logs.get(&tenant_id)?.head())))
-        };
+        let leaf = |label: TenantLabel| Some((label.slot(), label.leaf(&logs.get(&label)?.head())));
         let (root, _) = self.map.update(key, self.grown.drain().filter_map(leaf));
         root
     }

@@ -3,12 +3,13 @@
 use crate::log::Log;
 use crate::reference::Reference;
 use audit_domain::{
-    ContentHash, DEFAULT_TIER, Event, EventId, LogName, PartProofs, Record, Stamp, StoredEvent, Timestamp,
-    ViewerTier, canonical, json,
+    ContentHash, DEFAULT_TIER, Event, EventId, LogName, PartMask, PartProofs, Record, Sha256Digest, Stamp,
+    StoredEvent, Timestamp, ViewerTier, canonical, json,
 };
 use audit_ledger::{
-    AnchoredMap, Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, SignedAnchor,
-    SignedCheckpoint, SigningKey, TenantLogs, TenantMapKey, TileId, TreeHead, VerifierKey,
+    AnchoredMap, Checkpoint, ConsistencyProof, Hash, InclusionProof, KeyName, Origin, RemovalDigest,
+    RemovalKind, RemovalRecord, SignedAnchor, SignedCheckpoint, SigningKey, TenantLabel, TenantLogs,
+    TenantMapKey, TileId, TreeHead, VerifierKey, decode_records, encode_records,
 };
 use base16ct::lower::encode_string as hex;
 use serde_json::Value;
@@ -18,6 +19,7 @@ const MERKLE: &str = include_str!("../../../../docs/vectors/merkle.json");
 const TILES: &str = include_str!("../../../../docs/vectors/tiles.json");
 const CHECKPOINT: &str = include_str!("../../../../docs/vectors/checkpoint.json");
 const ANCHOR: &str = include_str!("../../../../docs/vectors/anchor.json");
+const REMOVAL: &str = include_str!("../../../../docs/vectors/removal.json");
 const EVENTS: &str = include_str!("../../../../docs/vectors/events.json");
 const EXAMPLES: &str = include_str!("../../../../docs/examples/cloudtrail-events.jsonl");
 
@@ -170,7 +172,7 @@ fn events_their_canonical_form_and_their_proofs() {
             occurred_at: record.occurred_at(),
             canonical: record.canonical().to_owned(),
             content_hash: record.content_hash(),
-            content_salt: salt,
+            content_salt: salt.into(),
             redacted: false,
         };
         assert_eq!(stored.to_json().unwrap().get(), text(&vector["read"]));
@@ -221,13 +223,49 @@ fn anchors() {
     }
 }
 
+#[test]
+fn the_digest_of_a_removal_is_that_of_the_vector() {
+    let vectors = read(REMOVAL);
+    let (project, environment) = text(&vectors["log"]).split_once('/').unwrap();
+    let log = LogName::parse(project, environment).unwrap();
+    let bytes = |value: &Value| <[u8; 32]>::try_from(from_hex(value)).unwrap();
+    let record = |vector: &Value| {
+        let label = TenantLabel::from_bytes(bytes(&vector["label"]));
+        let record = RemovalRecord {
+            seq: number(&vector["seq"]),
+            mask: PartMask::from_bits(number(&vector["mask"]) as u16).unwrap(),
+            content_hash: ContentHash::from_bytes(bytes(&vector["content_hash"])),
+            slot: label.slot(),
+        };
+        (record, label)
+    };
+    let records: Vec<_> = items(&vectors["records"]).iter().map(record).collect();
+    for kind in RemovalKind::ALL {
+        let mut digest = RemovalDigest::new(*kind, &log);
+        for (record, label) in &records {
+            digest.add(record, label);
+        }
+        let digest = Sha256Digest::from_bytes(*digest.finish().as_bytes());
+        assert_eq!(digest.to_string(), text(&vectors["digests"][kind.as_str()]));
+    }
+    for stored in items(&vectors["stored"]) {
+        let tile = number(&stored["tile"]);
+        let records = records.iter().map(|(record, _)| *record);
+        let records: Vec<RemovalRecord> = records.filter(|record| record.seq / 256 == tile).collect();
+        assert_eq!(hex(&encode_records(&records)), text(&stored["bytes"]));
+        assert_eq!(decode_records(tile, &from_hex(&stored["bytes"])), Some(records));
+    }
+    assert_eq!((records.len(), items(&vectors["stored"]).len()), (5, 3));
+}
+
 /// The map over the first events of the log of the vectors.
 fn map_of_vectors(vectors: &Value, log: &str, size: u64) -> AnchoredMap {
     let secret = from_hex(&vectors["tenant_map_secret"]).try_into().unwrap();
     let key = TenantMapKey::of_log(&secret, log);
     let (events, mut logs) = (Reference::of_size(300), TenantLogs::default());
     for index in 0..size {
-        logs.append(&format!("tenant-{}", index % 7), events.leaf(index));
+        let tenant_id = format!("tenant-{}", index % 7);
+        logs.append(key.label(&tenant_id), Some(&tenant_id), events.leaf(index));
     }
     AnchoredMap {
         size,

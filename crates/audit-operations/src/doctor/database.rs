@@ -13,6 +13,12 @@ const CLOCK_DIFFERENCE_MICROS_MAX: i64 = 2_000_000;
 /// The difference that changes the order and month of stored events, in microseconds.
 const CLOCK_ERROR_MICROS: i64 = 60_000_000;
 
+/// The file of an early version.
+pub(crate) const NO_SPACE_BACK: &str =
+    "the file of the database does not get smaller when events are removed";
+pub(crate) const SPACE_ADVICE: &str =
+    "make a backup of it and restore that into a new file (docs/backup.md), which does";
+
 /// A cell of the deployment, and what its database says of itself.
 struct ReadCell {
     /// `None` for the home cell.
@@ -62,7 +68,13 @@ pub(super) fn settings(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
     let service = &subject.options.service;
     let connections = postgres::connections_of_a_node(service.readers_max, service.postgres_writers);
     Ok(in_each_cell(&read(subject)?, |cell| match &cell.settings.kind {
-        KindSettings::Sqlite { journal_mode } => of_sqlite(journal_mode).into_iter().collect(),
+        KindSettings::Sqlite {
+            journal_mode,
+            gives_space_back,
+        } => {
+            let of_space = (!gives_space_back).then(|| finding(Severity::Note, NO_SPACE_BACK, SPACE_ADVICE));
+            of_sqlite(journal_mode).into_iter().chain(of_space).collect()
+        }
         KindSettings::Postgres(settings) => postgres::of_settings(settings, connections),
     }))
 }

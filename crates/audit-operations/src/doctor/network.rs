@@ -141,16 +141,46 @@ pub(super) fn server(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
     let Some(url) = subject.url else {
         return Ok(Vec::new());
     };
-    let url = format!("{}/readyz", url.trim_end_matches('/'));
-    let reply = Client::default().send_once(|agent| agent.get(&url).call());
+    let base = url.trim_end_matches('/');
+    let url = format!("{base}/readyz");
+    let client = Client::default();
+    let reply = client.send_once(|agent| agent.get(&url).call());
     Ok(match reply {
         Err(error) => vec![finding(
             Severity::Error,
             format!("{url} does not respond: {error}"),
             "start the server, or look at its log",
         )],
-        Ok(reply) => of_readiness(&url, reply.status, &reply.body),
+        Ok(reply) => {
+            let mut findings = of_readiness(&url, reply.status, &reply.body);
+            let metrics = format!("{base}/metrics");
+            let metrics = client.send_once(|agent| agent.get(&metrics).call());
+            // The API serves them only where they have no listener of their own.
+            if let Ok(metrics) = metrics
+                && metrics.status == 200
+            {
+                findings.extend(of_metrics(&String::from_utf8_lossy(&metrics.body)));
+            }
+            findings
+        }
     })
+}
+
+/// The removals that wait.
+fn of_metrics(text: &str) -> Vec<Finding> {
+    let waiting = text.lines().filter_map(|line| {
+        let (reason, count) = line
+            .strip_prefix("audit_removal_waiting{for=\"")?
+            .split_once("\"} ")?;
+        (count != "0").then(|| {
+            finding(
+                Severity::Note,
+                format!("removals by retention that wait for {reason}: {count}"),
+                "look at what they wait for (docs/lifecycle.md#for-operators)",
+            )
+        })
+    });
+    waiting.collect()
 }
 
 fn of_readiness(url: &str, status: u16, body: &[u8]) -> Vec<Finding> {
@@ -209,5 +239,17 @@ mod tests {
         assert_eq!(found.len(), 3, "{found:?}");
         assert!(found[1].starts_with("2 logs take no events"), "{found:?}");
         assert!(problems(200, "<html>")[0].contains("not that of this service"));
+    }
+
+    #[test]
+    fn removals_that_wait_are_a_note() {
+        let text = "# TYPE audit_removal_waiting gauge\naudit_removal_waiting{for=\"clock\"} 0\n\
+                    audit_removal_waiting{for=\"confirmation\"} 2\naudit_removed_events_total 7\n";
+        let found: Vec<(Severity, String)> = of_metrics(text)
+            .into_iter()
+            .map(|finding| (finding.severity, finding.problem))
+            .collect();
+        let waiting = "removals by retention that wait for confirmation: 2".to_owned();
+        assert_eq!(found, [(Severity::Note, waiting)]);
     }
 }

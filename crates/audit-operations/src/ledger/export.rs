@@ -4,8 +4,8 @@ use super::arguments::ExportOptions;
 use super::open_log;
 use anyhow::{Context, bail};
 use audit_app::{AuditLog, Evidence, EvidenceError, EvidenceRequest};
-use audit_domain::LogName;
-use audit_verifier::evidence::{SUMS, proof_line, readme, sum_line};
+use audit_domain::{LogName, StoredSalt};
+use audit_verifier::evidence::{SUMS, proof_line, readme, removed_line, sum_line};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -138,6 +138,7 @@ impl<'a> Archive<'a> {
         self.add("range.txt", |out| Ok(out.write_all(range.as_bytes())?))?;
         self.add("events.jsonl", |out| write_events(out, service, evidence))?;
         self.add("proofs.jsonl", |out| write_proofs(out, service, evidence))?;
+        self.add("removed.jsonl", |out| write_removed(out, service, evidence))?;
         let sums: String = self.sums.values().map(String::as_str).collect();
         self.add(SUMS, |out| Ok(out.write_all(sums.as_bytes())?))
     }
@@ -173,22 +174,38 @@ impl<'a> Archive<'a> {
 fn write_events(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) -> anyhow::Result<()> {
     service.evidence_events(evidence, |logged| {
         let event = &logged.event;
+        let StoredSalt::Whole(content_salt) = &event.content_salt else {
+            let why = format!(
+                "parts of event {} were erased, which the format has no line for",
+                logged.seq
+            );
+            return Err(std::io::Error::other(why));
+        };
         let rest = event.canonical.strip_prefix('{').unwrap_or_default();
         writeln!(
             out,
             "{{\"seq\":{},\"content_hash\":\"{}\",\"content_salt\":\"{}\",\"redacted\":{},{rest}",
-            logged.seq, event.content_hash, event.content_salt, event.redacted
+            logged.seq, event.content_hash, content_salt, event.redacted
         )
     })?;
     Ok(())
 }
 
 fn write_proofs(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) -> anyhow::Result<()> {
-    service.evidence_proofs(evidence, |event, proof| {
+    service.evidence_proofs(evidence, |id, proof| {
+        let id = id.map(|id| id.to_string());
+        writeln!(out, "{}", proof_line(proof.seq, id.as_deref(), &proof.inclusion))
+    })?;
+    Ok(())
+}
+
+/// One line per event of the range that a removal took: its position, the content hash that it had, and the position of the removal.
+fn write_removed(out: &mut dyn Write, service: &AuditLog, evidence: &Evidence) -> anyhow::Result<()> {
+    service.evidence_removed(evidence, |seq, removed| {
         writeln!(
             out,
             "{}",
-            proof_line(proof.seq, &event.id.to_string(), &proof.inclusion)
+            removed_line(seq, &removed.content_hash, removed.removal)
         )
     })?;
     Ok(())

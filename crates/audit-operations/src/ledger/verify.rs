@@ -5,8 +5,8 @@ use super::arguments::VerifyOptions;
 use crate::index::VerifiedIndex;
 use anyhow::{Context, bail};
 use audit_app::{
-    AnchorReport, Finding, LedgerReport, Problem, SignerMemory, VerifierKey, first_finding, keys_in_database,
-    verify_anchors, verify_deployment,
+    AnchorReport, Finding, LedgerReport, Problem, Removed, SignerMemory, VerifiedRemoval, VerifierKey,
+    first_finding, keys_in_database, verify_anchors, verify_deployment,
 };
 use audit_cli::SystemClock;
 use audit_cli::{over_events, print_error};
@@ -23,7 +23,8 @@ const PRINTED_FINDINGS_MAX: usize = 20;
 
 pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
     let database = &options.log_key.database;
-    let signed_before = SystemClock.now().plus_seconds(-options.max_unsigned.seconds());
+    let now = SystemClock.now();
+    let signed_before = now.plus_seconds(-options.max_unsigned.seconds());
     // Before the database is read, which continues what is known here.
     let known = SignerMemory::read(&database.signer_file()?).context("--state-directory")?;
     let key = read_key(options.verifier_key.as_deref())?;
@@ -38,6 +39,7 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
         head_key: database.head_keys()?.in_file()?,
         known: known.unwrap_or_default(),
         signed_before: Some(signed_before),
+        now: Some(now),
         ..audit_app::VerifyOptions::default()
     };
     let progress = over_events(0)?;
@@ -174,7 +176,12 @@ fn print_ledger(out: &mut impl Write, report: &LedgerReport) -> anyhow::Result<(
         1 => "1 finding".to_owned(),
         count => format!("{count} findings"),
     };
-    writeln!(out, "{name}  {} events, {signed}: {verdict}", report.events)?;
+    let removed = removed_text(&report.removed);
+    writeln!(
+        out,
+        "{name}  {} events, {signed}: {verdict}{removed}",
+        report.events
+    )?;
     for finding in report.findings.iter().take(PRINTED_FINDINGS_MAX) {
         writeln!(out, "    {finding}")?;
     }
@@ -183,6 +190,53 @@ fn print_ledger(out: &mut impl Write, report: &LedgerReport) -> anyhow::Result<(
         writeln!(out, "    and {unprinted} more")?;
     }
     Ok(())
+}
+
+/// What removals took, in the line of a log; empty where they took nothing.
+fn removed_text(removed: &Removed) -> String {
+    let Removed {
+        retention,
+        erased,
+        unexplained,
+        uncompared,
+        removals,
+        ..
+    } = removed;
+    let uncompared = match uncompared {
+        0 => String::new(),
+        events => format!("; {events} about to go not compared with policy and holds"),
+    };
+    if *retention == 0 && *erased == 0 {
+        return uncompared;
+    }
+    let last = removals.last().map(|last| last.at.to_string());
+    let last = last.as_deref().and_then(|at| at.split('T').next());
+    let removals = match (removals.len(), last) {
+        (1, Some(day)) => format!(" (1 removal, on {day})"),
+        (count, Some(day)) => format!(" ({count} removals, the last on {day})"),
+        (_, None) => String::new(),
+    };
+    format!(
+        "; {retention} removed by retention{removals}, {erased} erased, {unexplained} unexplained{uncompared}"
+    )
+}
+
+fn removed_json(removed: &Removed) -> Value {
+    let removal = |removal: &VerifiedRemoval| {
+        json!({
+            "seq": removal.seq,
+            "at": removal.at.to_string(),
+            "events": removal.events,
+            "through": removal.through,
+        })
+    };
+    json!({
+        "retention": removed.retention,
+        "erased": removed.erased,
+        "unexplained": removed.unexplained,
+        "uncompared": removed.uncompared,
+        "removals": removed.removals.iter().map(removal).collect::<Vec<_>>(),
+    })
 }
 
 fn to_json(reports: &[LedgerReport], anchors: Option<&AnchorReport>, seconds: f64) -> Value {
@@ -201,6 +255,7 @@ fn to_json(reports: &[LedgerReport], anchors: Option<&AnchorReport>, seconds: f6
             "events": report.events,
             "signed": report.signed,
             "root": report.root.map(|root| root.to_string()),
+            "removed": removed_json(&report.removed),
             "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
             "findings_count": report.findings_count,
         })

@@ -11,7 +11,9 @@ use crate::ids::LedgerId;
 use crate::ledgers::head::{Head, HeadId, LedgerMonth};
 use crate::row_code::{CodedRow, RowCodes};
 use audit_alerts::CountedEvent;
-use audit_domain::{Comparison, Environment, EventId, IdempotencyWindow, Month, Stamp, Timestamp};
+use audit_domain::{
+    Comparison, Environment, EventId, IdempotencyWindow, LifecycleEvent, Month, Stamp, Timestamp,
+};
 use audit_ledger::{Growth, Hash};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -65,6 +67,8 @@ struct LedgerEnd {
     month: Month,
     /// The latest id and time of receipt.
     last: Option<Stamp>,
+    /// The position of the newest lifecycle event.
+    lifecycle: Option<i64>,
 }
 
 /// The growth of a ledger by one commit.
@@ -195,6 +199,7 @@ impl Plan {
             next_seq: head.size,
             month: self.month_of(ledger_id),
             last: head.last,
+            lifecycle: head.lifecycle,
         };
         let mut appended = Vec::with_capacity(events.len());
         for event in events {
@@ -249,6 +254,9 @@ impl Plan {
             };
             self.after.keys.insert((end.ledger_id, hash), known);
         }
+        if origin == Origin::Service && LifecycleEvent::is_action(&event.action) {
+            end.lifecycle = Some(end.next_seq);
+        }
         self.rows.push(NewRow {
             ledger_id: end.ledger_id,
             seq: end.next_seq,
@@ -298,6 +306,7 @@ impl Plan {
             self.entered.push((end.ledger_id, entered));
         }
         (head.size, head.last) = (end.next_seq, Some(last));
+        head.lifecycle = end.lifecycle;
     }
 
     /// Counts the rows from `first_row` on in the groups that their watches name.

@@ -21,6 +21,8 @@ pub(crate) struct Head {
     pub(crate) last: Option<Stamp>,
     /// The right edge of the tree over them; none where it was tampered with and cannot be continued.
     pub(crate) frontier: Option<Frontier>,
+    /// The position of the newest lifecycle event.
+    pub(crate) lifecycle: Option<i64>,
     /// A UTC day, in days since 1970-01-01.
     pub(crate) day: i64,
     /// The number of events sent to the ledger on that day, if it is a live one.
@@ -113,6 +115,7 @@ pub(crate) struct NewHead {
     pub(crate) last: Stamp,
     /// Encoded.
     pub(crate) frontier: Vec<u8>,
+    pub(crate) lifecycle: Option<i64>,
     pub(crate) code: [u8; HeadKey::CODE_BYTES],
     pub(crate) day: i64,
     pub(crate) day_events: i64,

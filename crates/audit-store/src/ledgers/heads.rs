@@ -23,6 +23,7 @@ pub(crate) type SealedColumns = (
     Option<Vec<u8>>,
     Option<i64>,
     Option<Vec<u8>>,
+    Option<i64>,
     Option<Vec<u8>>,
 );
 
@@ -49,6 +50,7 @@ pub(crate) type SealedColumnNames = (
     ledgers::last_event_id,
     ledgers::last_received_at,
     ledgers::frontier,
+    ledgers::lifecycle_seq,
     ledgers::head_code,
 );
 pub(crate) const SEALED_COLUMNS: SealedColumnNames = (
@@ -56,6 +58,7 @@ pub(crate) const SEALED_COLUMNS: SealedColumnNames = (
     ledgers::last_event_id,
     ledgers::last_received_at,
     ledgers::frontier,
+    ledgers::lifecycle_seq,
     ledgers::head_code,
 );
 
@@ -74,7 +77,7 @@ pub(crate) struct Heads {
     forged: Mutex<BTreeSet<i64>>,
     /// The ledgers in which the row of an idempotency key was not.
     with_forged_rows: Mutex<BTreeSet<i64>>,
-    /// How often such a row was found, or a tile that the service did not write.
+    /// How often such a row was found, or a tile or the row of a removal that the service did not write.
     row_alarms: AtomicU64,
 }
 
@@ -120,7 +123,16 @@ impl Heads {
         );
     }
 
-    /// How often a row of an idempotency key or a tile was found that the service did not write.
+    /// Counts a row of a removal that the service did not write.
+    pub(crate) fn note_forged_removal(&self, ledger_id: LedgerId, number: i64) {
+        self.row_alarms.fetch_add(1, Ordering::Relaxed);
+        log::error!(
+            "the row of the removal {number} of the ledger {} was not written by this service: it is not carried out",
+            ledger_id.0
+        );
+    }
+
+    /// How often a row of an idempotency key, a tile or a removal was found that the service did not write.
     pub(crate) fn row_alarms(&self) -> u64 {
         self.row_alarms.load(Ordering::Relaxed)
     }
@@ -162,7 +174,7 @@ impl Heads {
         let ((project_id, environment), group_id, configuration_version, sealed, day, day_events) = row;
         let name = name_of(&project_id, &environment);
         let edge = self.edge(id, &name, &sealed)?;
-        let (size, last_event_id, last_received_at, ..) = sealed;
+        let (size, last_event_id, last_received_at, _, lifecycle, _) = sealed;
         let last = last_event_id
             .and_then(|id| id.try_into().ok())
             .zip(last_received_at);
@@ -176,6 +188,7 @@ impl Heads {
                 received_at: Timestamp::from_micros(micros),
             }),
             frontier: Some(edge),
+            lifecycle,
             day,
             day_events: day_events.unsigned_abs(),
             months,
@@ -185,7 +198,7 @@ impl Heads {
 
 /// The head in the row of a ledger; none where it has no form that the service writes.
 pub(crate) fn sealed<'a>(id: i64, name: &'a str, row: &'a SealedColumns) -> Option<SealedHead<'a>> {
-    let (size, last_event_id, last_received_at, frontier, _) = row;
+    let (size, last_event_id, last_received_at, frontier, lifecycle, _) = row;
     let last = match (last_event_id, last_received_at) {
         (Some(id), Some(micros)) => Some((id.as_slice().try_into().ok()?, *micros)),
         (None, None) => None,
@@ -196,6 +209,7 @@ pub(crate) fn sealed<'a>(id: i64, name: &'a str, row: &'a SealedColumns) -> Opti
         name,
         size: *size,
         frontier: frontier.as_deref().unwrap_or_default(),
+        lifecycle: *lifecycle,
         last,
     })
 }
@@ -205,5 +219,36 @@ pub(crate) const fn read_month((month, first_seq): (i32, i64)) -> LedgerMonth {
     LedgerMonth {
         month: Month::from_number(month),
         first_seq,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_of_a_head_is_in_its_code() {
+        let key = HeadKey::new(&[7; 32]);
+        let row: SealedColumns = (2, Some(vec![1; 16]), Some(3), Some(vec![4, 5]), Some(6), None);
+        let verifies = |row: &SealedColumns, code: &[u8]| {
+            let head = sealed(1, "p/live", row).unwrap();
+            key.verifies(&head, code)
+        };
+        let code = key.code(&sealed(1, "p/live", &row).unwrap());
+        assert!(verifies(&row, &code));
+        let changes: [fn(&mut SealedColumns); 7] = [
+            |row| row.0 = 3,
+            |row| row.1 = Some(vec![2; 16]),
+            |row| row.2 = Some(4),
+            |row| (row.1, row.2) = (None, None),
+            |row| row.3 = None,
+            |row| row.4 = Some(7),
+            |row| row.4 = None,
+        ];
+        for change in changes {
+            let mut other = row.clone();
+            change(&mut other);
+            assert!(!verifies(&other, &code), "{other:?}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::append::group_number;
 use super::connection::{Purpose, connect};
+use super::events::{before_months_after, since_month_of};
 use super::partitions;
 use super::pooler;
 use super::schema::{events, index_groups};
@@ -14,6 +15,7 @@ use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::migrate;
 use crate::schema::{database_copy, ledgers, log_tiles};
+use audit_ledger::TileId;
 use diesel::ExecuteCopyFromDsl;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::max;
@@ -112,13 +114,20 @@ impl Target {
         })
     }
 
-    /// The number of events that a ledger has: they are copied in order, without a gap.
+    /// How far a ledger is copied. Events are copied in order; of a range without events, all of which were removed, the tiles are there.
     pub(crate) fn copied_events(&mut self, ledger_id: LedgerId) -> Result<i64> {
         let last: Option<i64> = events::table
             .filter(events::ledger_id.eq(ledger_id.0))
             .select(max(events::seq))
             .get_result(&mut self.connection)?;
-        Ok(last.map_or(0, |last| last + 1))
+        let last_tile: Option<i64> = log_tiles::table
+            .filter(log_tiles::ledger_id.eq(ledger_id.0))
+            .filter(log_tiles::level.eq(0_i64))
+            .select(max(log_tiles::tile_index))
+            .get_result(&mut self.connection)?;
+        let of_events = last.map_or(0, |last| last + 1);
+        let of_tiles = last_tile.map_or(0, |last| (last + 1) * i64::from(TileId::WIDTH_MAX));
+        Ok(of_events.max(of_tiles))
     }
 
     /// Adds events and the tiles that they complete, in one transaction.
@@ -145,9 +154,11 @@ impl Target {
         };
         let tiles: Vec<NewTile> = tiles.into_iter().map(tile).collect();
         self.connection.transaction(|connection| {
-            diesel::copy_from(events::table)
-                .from_insertable(rows)
-                .execute(connection)?;
+            if !rows.is_empty() {
+                diesel::copy_from(events::table)
+                    .from_insertable(rows)
+                    .execute(connection)?;
+            }
             if !tiles.is_empty() {
                 diesel::copy_from(log_tiles::table)
                     .from_insertable(tiles)
@@ -189,6 +200,20 @@ impl Target {
         ))
         .bind::<Text, _>(rows)
         .execute(&mut self.connection)?;
+        Ok(())
+    }
+
+    /// Deletes events. The months of the ledgers are copied.
+    pub(crate) fn delete_events(&mut self, ledger_id: LedgerId, seqs: Vec<i64>) -> Result<()> {
+        let (Some(first), Some(last)) = (seqs.first().copied(), seqs.last().copied()) else {
+            return Ok(());
+        };
+        let rows = events::table
+            .filter(events::ledger_id.eq(ledger_id.0))
+            .filter(since_month_of(ledger_id, first))
+            .filter(before_months_after(ledger_id, last + 1))
+            .filter(events::seq.eq_any(seqs));
+        diesel::delete(rows).execute(&mut self.connection)?;
         Ok(())
     }
 

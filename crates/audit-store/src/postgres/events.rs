@@ -30,7 +30,7 @@ pub(crate) enum Scan {
     /// Through all events of the ledger, by B-tree. Without a filter, or while the index cannot be used.
     All(WalkAll),
     /// Through the events that fulfil terms of the index, and the backlog.
-    Indexed(WalkIndexed),
+    Indexed(Box<WalkIndexed>),
 }
 
 impl ScanSession for PostgresSession {
@@ -42,7 +42,7 @@ impl ScanSession for PostgresSession {
             false => {
                 let index = Snapshot::read(&mut self.connection, candidates.ledger_id, &self.memory.shared)?;
                 match index.is_readable && !index.is_rebuilt() {
-                    true => Scan::Indexed(WalkIndexed::open(self, index, candidates, after)?),
+                    true => Scan::Indexed(Box::new(WalkIndexed::open(self, index, candidates, after)?)),
                     // The filter is applied to each event, so the result is the same.
                     false => Scan::All(WalkAll::open(&candidates, after)),
                 }
@@ -87,6 +87,16 @@ impl ScanSession for PostgresSession {
             Scan::All(walk) => walk.next(&mut self.connection, wanted),
             Scan::Indexed(walk) => walk.next(self, wanted),
         }
+    }
+
+    fn stopped_at(&self, scan: &Scan) -> Option<Position> {
+        let Scan::Indexed(indexed) = scan else {
+            return None;
+        };
+        indexed.walk.stopped_at.map(|(occurred_at, id)| Position {
+            occurred_at: Timestamp::from_micros(occurred_at),
+            id: EventId::from_bytes(id.to_be_bytes()),
+        })
     }
 }
 
@@ -210,10 +220,7 @@ impl WalkIndexed {
         Ok(Self {
             ledger_id,
             terms,
-            walk: Walk {
-                remaining: Remaining { range, order },
-                backlog,
-            },
+            walk: Walk::new(Remaining { range, order }, backlog),
             index,
         })
     }
@@ -229,8 +236,9 @@ impl WalkIndexed {
                 index.indexed(connection, ledger_id, terms, remaining, missing, shared)
             };
             let rows = self.walk.next(missing, indexed)?;
-            let is_end = rows.len() < missing;
-            found.extend(events_at(connection, self.ledger_id, &rows)?);
+            let events = events_at(connection, self.ledger_id, &rows)?;
+            let is_end = rows.len() < missing || self.walk.note_gone(&rows, events.len());
+            found.extend(events);
             if is_end || found.len() == wanted {
                 return Ok(found);
             }
@@ -433,7 +441,7 @@ const COLUMNS: (
 fn read_columns(
     (id, occurred_at, content_hash, content_salt, redacted, canonical): Columns,
 ) -> Result<StoredEvent> {
-    let (content_hash, content_salt) = read_hash(content_hash, content_salt)?;
+    let (content_hash, content_salt) = read_hash(content_hash, &content_salt)?;
     Ok(StoredEvent {
         id: read_id(id)?,
         occurred_at: Timestamp::from_micros(occurred_at),

@@ -112,6 +112,7 @@ mod tests {
                 received_at,
             }),
             frontier: Some(audit_ledger::Frontier::new()),
+            lifecycle: None,
             day: 0,
             day_events: 0,
             group_id: 0,

@@ -12,6 +12,7 @@ pub(crate) mod backlog;
 mod format;
 pub(crate) mod indexer;
 mod lease;
+mod removed_rows;
 pub(crate) mod segments;
 
 use super::Shared;

@@ -15,6 +15,7 @@ use audit_domain::EventId;
 use audit_index::{Blocks, Damaged, Segment};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Bool};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -94,6 +95,30 @@ impl VerifiedIndex for PostgresSession {
             (key, None) => event_without_tokens(&mut self.connection, *key),
         };
         rows.iter().map(event).collect()
+    }
+
+    /// A row that names no ledger is of an event that was made invalid, which is never removed.
+    fn is_gone(&mut self, (at, id): RowKey, ledger_id: Option<LedgerId>) -> Result<bool> {
+        #[derive(QueryableByName)]
+        struct Found {
+            #[diesel(sql_type = Bool)]
+            is_gone: bool,
+        }
+        let Some(ledger_id) = ledger_id else {
+            return Ok(false);
+        };
+        let found: Found = diesel::sql_query(
+            "SELECT EXISTS (SELECT FROM ledgers JOIN ledger_months ON ledger_months.ledger_id = ledgers.id \
+                 JOIN removed_rows ON removed_rows.group_id = ledgers.group_id \
+                     AND removed_rows.month = ledger_months.month \
+                     AND removed_rows.occurred_at = $2 AND removed_rows.id = $3 \
+                 WHERE ledgers.id = $1) AS is_gone",
+        )
+        .bind::<BigInt, _>(ledger_id.0)
+        .bind::<BigInt, _>(at)
+        .bind::<Binary, _>(id.to_be_bytes().as_slice())
+        .get_result(&mut self.connection)?;
+        Ok(found.is_gone)
     }
 
     fn actions(&mut self) -> Result<Vec<(i64, String)>> {

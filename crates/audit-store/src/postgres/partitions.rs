@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 /// Months after the current one whose partitions are created ahead.
 const MONTHS_AHEAD: i32 = 2;
-/// The advisory lock under which nodes create partitions, one at a time.
-const LOCK: i64 = 0x6175_6469_745f_6d6f;
+/// The advisory lock under which nodes create, exchange and drop partitions, one at a time.
+pub(super) const LOCK: i64 = 0x6175_6469_745f_6d6f;
 
 /// The months whose partitions exist, as far as the process knows.
 #[derive(Debug, Default)]
@@ -31,6 +31,11 @@ impl KnownPartitions {
 
     fn add(&self, month: Month) {
         self.0.lock().insert(month);
+    }
+
+    /// Notes that the partition of a month was dropped.
+    pub(super) fn remove(&self, month: Month) {
+        self.0.lock().remove(&month);
     }
 }
 
@@ -85,14 +90,12 @@ fn create_at(place: &Place, connection: &mut PgConnection, month: Month) -> Resu
 /// Creates the partition of a month, unless it exists.
 pub(crate) fn create(connection: &mut PgConnection, month: Month) -> Result<()> {
     let name = partition_of(month);
-    let (first, end) = (month.number(), month.plus(1).number());
+    let (table, values) = (create_table(&name), values_of(month));
     // Each statement of the block sees what was committed before it.
     connection.batch_execute(&format!(
         "DO $$
          DECLARE
-             parent REGCLASS := 'events';
-             namespace TEXT := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = 'events'::regclass);
-             settings TEXT;
+             {DECLARATIONS}
          BEGIN
              IF EXISTS (SELECT FROM pg_inherits JOIN pg_class ON oid = inhrelid
                         WHERE inhparent = parent AND relname = '{name}') THEN
@@ -103,18 +106,41 @@ pub(crate) fn create(connection: &mut PgConnection, month: Month) -> Result<()> 
                         WHERE inhparent = parent AND relname = '{name}') THEN
                  RETURN;
              END IF;
-             EXECUTE format('CREATE TABLE %s.{name} (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS
+             {table}
+             EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s.{name} {values}', parent, namespace);
+         END $$"
+    ))?;
+    Ok(())
+}
+
+/// The variables of [`create_table`].
+const DECLARATIONS: &str = "parent REGCLASS := 'events';
+             namespace TEXT := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = 'events'::regclass);
+             settings TEXT;";
+
+/// The statements that create a table like the partitions, with the storage settings of the latest one.
+fn create_table(name: &str) -> String {
+    format!(
+        "EXECUTE format('CREATE TABLE %s.{name} (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS
                  INCLUDING INDEXES INCLUDING STORAGE)', namespace, parent);
              SELECT array_to_string(reloptions, ', ') INTO settings FROM pg_inherits JOIN pg_class ON oid = inhrelid
                  WHERE inhparent = parent ORDER BY relname DESC LIMIT 1;
              IF settings IS NOT NULL THEN
                  EXECUTE format('ALTER TABLE %s.{name} SET (%s)', namespace, settings);
-             END IF;
-             EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s.{name} FOR VALUES FROM ({first}) TO ({end})',
-                 parent, namespace);
-         END $$"
-    ))?;
-    Ok(())
+             END IF;"
+    )
+}
+
+/// Creates a table like the partitions.
+pub(super) fn create_detached(connection: &mut PgConnection, name: &str) -> Result<()> {
+    let table = create_table(name);
+    Ok(connection.batch_execute(&format!("DO $$ DECLARE {DECLARATIONS} BEGIN {table} END $$"))?)
+}
+
+/// The bounds of the partition of a month.
+pub(super) fn values_of(month: Month) -> String {
+    let (first, end) = (month.number(), month.plus(1).number());
+    format!("FOR VALUES FROM ({first}) TO ({end})")
 }
 
 /// The name of a month's partition. Names are in the order of the months.

@@ -52,6 +52,20 @@ diesel::table! {
 }
 
 diesel::table! {
+    removed_rows (group_id, month, occurred_at, id) {
+        group_id -> BigInt,
+        month -> Integer,
+        occurred_at -> BigInt,
+        id -> Binary,
+        fresh -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    event_months (month) { month -> Integer, event_count -> BigInt, rewritten_at -> BigInt, }
+}
+
+diesel::table! {
     index_format (id) { id -> BigInt, format -> Integer, mark -> BigInt, }
 }
 

@@ -11,7 +11,7 @@ statement! {
     /// Finds heads of ledgers with their months, without locking them: id, head, months and first `seq` of each.
     FindHeads {
         "SELECT id, project_id, environment, group_id, configuration_version, size, last_event_id, last_received_at, \
-             frontier, head_code, day, day_events, \
+             frontier, lifecycle_seq, head_code, day, day_events, \
              ARRAY(SELECT month FROM ledger_months WHERE ledger_id = ledgers.id ORDER BY month), \
              ARRAY(SELECT first_seq FROM ledger_months WHERE ledger_id = ledgers.id ORDER BY month) \
          FROM ledgers WHERE id = ANY(" ledger_ids: Vec<i64> => Array<BigInt>,
@@ -30,6 +30,7 @@ impl Query for FindHeads {
                 Nullable<Binary>,
                 Nullable<BigInt>,
                 Nullable<Binary>,
+                Nullable<BigInt>,
                 Nullable<Binary>,
             ),
             BigInt,

@@ -7,7 +7,7 @@ use super::statements::{InsertCheckpoints, PutCosigned, ReplaceCheckpoints};
 use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::ledgers::heads::Heads;
-use crate::schema::log_tiles;
+use crate::schema::{log_tiles, removed_events};
 use crate::tree::partial_tiles::PartialTiles;
 use crate::tree::{NewCheckpoint, NewCosigned, TreeSession};
 use audit_ledger::Tile;
@@ -79,7 +79,11 @@ impl TreeSession for PostgresSession {
         Arc::clone(&self.memory.appends.commits.partial_tiles)
     }
 
-    fn stored_content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Vec<Vec<u8>>> {
+    fn stored_content_hashes(
+        &mut self,
+        ledger_id: LedgerId,
+        seqs: Range<i64>,
+    ) -> Result<Vec<(i64, Vec<u8>)>> {
         Ok(events::table
             .filter(events::ledger_id.eq(ledger_id.0))
             .filter(events::seq.ge(seqs.start))
@@ -87,7 +91,16 @@ impl TreeSession for PostgresSession {
             .filter(since_month_of(ledger_id, seqs.start))
             .filter(before_months_after(ledger_id, seqs.end))
             .order(events::seq)
-            .select(events::content_hash)
+            .select((events::seq, events::content_hash))
+            .load(&mut self.connection)?)
+    }
+
+    fn stored_records(&mut self, ledger_id: LedgerId, tiles: Range<i64>) -> Result<Vec<(i64, Vec<u8>)>> {
+        Ok(removed_events::table
+            .filter(removed_events::ledger_id.eq(ledger_id.0))
+            .filter(removed_events::tile_index.ge(tiles.start))
+            .filter(removed_events::tile_index.lt(tiles.end))
+            .select((removed_events::tile_index, removed_events::records))
             .load(&mut self.connection)?)
     }
 

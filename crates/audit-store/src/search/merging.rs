@@ -75,6 +75,19 @@ pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
     }
 }
 
+/// Rows of the index whose events were removed that are looked for in the segments at once.
+pub(crate) const GONE_ROWS: i64 = 2_000;
+/// Rows that a segment is written again without, at most.
+pub(crate) const LEFT_OUT_ROWS_MAX: i64 = 1 << 20;
+
+/// A row of the index whose event was removed (`removed_rows`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GoneRow<I> {
+    pub(crate) id: I,
+    /// The segment that keeps the row.
+    pub(crate) fresh: Option<i64>,
+}
+
 /// How far segments are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -181,6 +194,54 @@ impl<I: RowId> Merging<I> {
             segments.put(month, &segment, true)?;
         }
         Ok(true)
+    }
+
+    /// Begins to write a segment of `month` again without rows that are gone. `gone` are the first of these of the month, ascending;
+    /// `left_out` reads those that a segment must not have, ascending, at least [`GONE_ROWS`] from its first row on. Returns
+    /// `true` where no segment has one of `gone`. Call it after a [`Self::step`] that left nothing to do.
+    pub(crate) fn purge<S: Segments<Id = I>>(
+        &mut self,
+        month: Month,
+        gone: &[GoneRow<I>],
+        segments: &mut S,
+        left_out: impl FnOnce(&mut S, &Segment<I>) -> Result<Vec<I>>,
+    ) -> Result<bool> {
+        for (of, segment) in segments.complete()? {
+            let is_kept = |row: &&GoneRow<I>| row.fresh == Some(i64::from(segment.id));
+            let own = gone.iter().filter(|row| !is_kept(row)).map(|row| row.id);
+            let own: Vec<I> = own.collect();
+            if of == month && segment.has_any(&own, segments)? {
+                let left_out = left_out(segments, &segment)?;
+                self.write_without(month, segment, &left_out, segments)?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn write_without(
+        &mut self,
+        month: Month,
+        source: Segment<I>,
+        left_out: &[I],
+        segments: &mut impl Segments<Id = I>,
+    ) -> Result<()> {
+        let id = segments.next_id()?;
+        let merge = Merge::begin_without(std::slice::from_ref(&source), left_out, id, segments)?;
+        if merge.merged().rows > 0 {
+            segments.put(month, merge.merged(), false)?;
+            self.merges.push((month, merge));
+        } else {
+            // No row is left, and no block was written.
+            segments.put(month, &source, false)?;
+            self.replaced.push((source.id, source.rows));
+        }
+        Ok(())
+    }
+
+    /// Whether a damaged segment has stopped merging.
+    pub(crate) const fn is_damaged(&self) -> bool {
+        self.is_damaged
     }
 
     /// The segments to merge next, and their month.

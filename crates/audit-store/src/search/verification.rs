@@ -100,6 +100,9 @@ pub(crate) trait VerifiedIndex {
     /// The events of rows, `None` for a row without one. The tokens of a row name its ledger, unless it has none.
     fn events_of(&mut self, rows: &[(Self::Id, Option<LedgerId>)]) -> Result<Vec<Option<RowEvent>>>;
 
+    /// Whether the event of a row without one was removed, and the segments are not yet written without the row.
+    fn is_gone(&mut self, row: Self::Id, ledger_id: Option<LedgerId>) -> Result<bool>;
+
     /// The backlog: ranges of `seq`.
     fn backlog(&mut self) -> Result<Vec<(LedgerId, Range<i64>)>>;
 
@@ -232,12 +235,14 @@ fn compare<V: VerifiedIndex>(
             .zip(tokens.iter().map(|row| row.ledger_id))
             .collect();
         let events = index.events_of(&rows)?;
-        for (((id, _), tokens), event) in rows.iter().zip(tokens).zip(events) {
+        for (((id, ledger_id), tokens), event) in rows.iter().zip(tokens).zip(events) {
             let Some(event) = event else {
-                report.add(IndexFinding::NoEvent {
-                    segment: segment.id,
-                    row: format!("{id:?}"),
-                });
+                if !index.is_gone(*id, *ledger_id)? {
+                    report.add(IndexFinding::NoEvent {
+                        segment: segment.id,
+                        row: format!("{id:?}"),
+                    });
+                }
                 continue;
             };
             covered.add(event.place);

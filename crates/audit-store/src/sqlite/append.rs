@@ -334,6 +334,7 @@ fn update_heads(connection: &mut SqliteConnection, heads: &[NewHead]) -> Result<
             last_event_id: &head.last.id.to_bytes(),
             last_received_at: head.last.received_at.as_micros(),
             frontier: &head.frontier,
+            lifecycle_seq: head.lifecycle,
             head_code: &head.code,
             day: head.day,
             day_events: head.day_events,

@@ -240,7 +240,7 @@ fn set_up(connection: &mut SqliteConnection, options: FileOptions) -> diesel::Qu
         cache_kib,
         checkpoint_kib,
     } = options;
-    // The page size first: switching to the write-ahead log fixes it.
+    // The page size first: what follows fixes it.
     connection.batch_execute(&format!(
         "PRAGMA busy_timeout = {BUSY_TIMEOUT_MS};
          PRAGMA page_size = {page_bytes};
@@ -248,7 +248,10 @@ fn set_up(connection: &mut SqliteConnection, options: FileOptions) -> diesel::Qu
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -{cache_kib};"
     ))?;
-    use_write_ahead_log(connection)?;
+    if is_empty(connection)? {
+        when_unlocked(connection, FREE_PAGES)?;
+    }
+    when_unlocked(connection, "PRAGMA journal_mode = WAL")?;
     let checkpoint_pages = checkpoint_kib * 1024 / page_bytes_of(connection)?;
     // A log that a long reader, such as a backup, has kept from restarting gives its space back when it restarts.
     let kept_bytes = u64::from(checkpoint_kib) * 1024;
@@ -306,14 +309,29 @@ fn is_open_to_others(_: &Path) -> bool {
     false
 }
 
-/// Switches the database to write-ahead logging, which is stored in the file.
+/// Lets a file give free pages back ([`super::space`]). Only before its first table: on other files the statement has no such effect,
+/// and locks the file.
+pub(super) const FREE_PAGES: &str = "PRAGMA auto_vacuum = INCREMENTAL";
+
+/// Whether a file has no page yet.
+fn is_empty(connection: &mut SqliteConnection) -> diesel::QueryResult<bool> {
+    #[derive(QueryableByName)]
+    struct PageCount {
+        #[diesel(sql_type = Integer)]
+        page_count: i32,
+    }
+    let found: PageCount = diesel::sql_query("PRAGMA main.page_count").get_result(connection)?;
+    Ok(found.page_count == 0)
+}
+
+/// Runs a statement that is stored in the file, such as the one that switches to write-ahead logging.
 ///
-/// The switch needs exclusive access for a moment. When several processes open a new database concurrently, SQLite refuses it
+/// It needs exclusive access for a moment. When several processes open a new database concurrently, SQLite refuses it
 /// to all but one without its busy timeout, so this function waits.
-fn use_write_ahead_log(connection: &mut SqliteConnection) -> diesel::QueryResult<()> {
+fn when_unlocked(connection: &mut SqliteConnection, statement: &str) -> diesel::QueryResult<()> {
     const ATTEMPTS_MAX: u32 = 100;
     for _ in 1..ATTEMPTS_MAX {
-        match connection.batch_execute("PRAGMA journal_mode = WAL") {
+        match connection.batch_execute(statement) {
             Err(diesel::result::Error::DatabaseError(_, information))
                 if information.message().contains("locked") =>
             {
@@ -324,7 +342,7 @@ fn use_write_ahead_log(connection: &mut SqliteConnection) -> diesel::QueryResult
             outcome => return outcome,
         }
     }
-    connection.batch_execute("PRAGMA journal_mode = WAL")
+    connection.batch_execute(statement)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::connection;
 use super::entry::{entry, ledger_and_seq};
 use super::rows::NO_KEY;
 use super::schema::{event_keys, events};
+use super::tree::stored_records;
 use crate::append::idempotency::KeyHash;
 use crate::copy::record::{CopyRecord, ONLY_ROW};
 use crate::copy::rows::{BatchLimits, SourceEvent, SourceLedger, SourceTile};
@@ -14,11 +15,12 @@ use crate::ledgers::head::LedgerMonth;
 use crate::ledgers::heads::read_month;
 use crate::migrate;
 use crate::schema::{database_copy, ledger_months, ledgers, log_tiles};
+use crate::tree::{removed_hashes, tiles_of};
 use diesel::connection::{DefaultLoadingMode, SimpleConnection};
 use diesel::dsl::max;
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -201,13 +203,13 @@ impl SourceReader {
         Ok(rows.into_iter().map(read_month).collect())
     }
 
-    /// The events of a ledger from `seqs.start` on, as many as the limits allow.
+    /// The events of a ledger from `seqs.start` on, as many as the limits allow, and the end of the range that was read.
     pub(crate) fn events(
         &mut self,
         ledger_id: LedgerId,
         seqs: Range<i64>,
         limits: BatchLimits,
-    ) -> Result<Vec<SourceEvent>> {
+    ) -> Result<(Vec<SourceEvent>, i64)> {
         let connection = &mut self.connection;
         let seqs = seqs.start..seqs.end.min(seqs.start + limits.events);
         let mut hashes = key_hashes(connection, ledger_id, seqs.clone())?;
@@ -245,10 +247,30 @@ impl SourceReader {
                 body,
             });
             if bytes >= limits.bytes {
-                break;
+                return Ok((found, seq + 1));
             }
         }
-        Ok(found)
+        Ok((found, seqs.end))
+    }
+
+    /// Those of these positions whose events were removed: a record is there, and no row.
+    pub(crate) fn removed(&mut self, ledger_id: LedgerId, seqs: Range<i64>) -> Result<BTreeSet<i64>> {
+        let range = seqs.start.cast_unsigned()..seqs.end.cast_unsigned();
+        let records = stored_records(&mut self.connection, ledger_id, tiles_of(&range))?;
+        if records.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let removed = removed_hashes(&records, &range)?;
+        let mut removed: BTreeSet<i64> = removed.into_keys().map(u64::cast_signed).collect();
+        let entries: Vec<i64> = events::table
+            .filter(events::entry.ge(entry(ledger_id, seqs.start)))
+            .filter(events::entry.lt(entry(ledger_id, seqs.end)))
+            .select(events::entry)
+            .load(&mut self.connection)?;
+        for entry in entries {
+            removed.remove(&ledger_and_seq(entry).1);
+        }
+        Ok(removed)
     }
 
     /// The full tiles of one level with these indexes.

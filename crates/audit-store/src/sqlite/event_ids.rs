@@ -86,14 +86,14 @@ fn last_of(connection: &mut SqliteConnection, entries: &Range<i64>) -> Result<Op
     Ok(row.map(Probe::read))
 }
 
-/// The greatest id before an event of a ledger; none at its start.
+/// The last entry of a ledger before a position, and the greatest id up to it; none at its start.
 pub(crate) fn reached_before(
     connection: &mut SqliteConnection,
     ledger_id: LedgerId,
     seq: i64,
-) -> Result<Option<Vec<u8>>> {
+) -> Result<Option<(i64, Vec<u8>)>> {
     let before = last_of(connection, &(entry(ledger_id, 0)..entry(ledger_id, seq)))?;
-    Ok(before.map(|probe| probe.reached))
+    Ok(before.map(|probe| (probe.entry, probe.reached)))
 }
 
 /// The entry of the event with this id.

@@ -70,7 +70,7 @@ impl ScanSession for SqliteSession {
         if let Some(after) = after {
             let position = match entry_of(connection, ledger_id, after.id, &shared.id_probes)? {
                 Some(entry) => position_of(connection, entry)?,
-                None => None,
+                None => position_in(after),
             };
             let first = first_position(after.occurred_at.as_millis());
             match order {
@@ -91,10 +91,7 @@ impl ScanSession for SqliteSession {
             ledger_id,
             terms,
             walks_rows,
-            walk: Walk {
-                remaining: Remaining { range, order },
-                backlog,
-            },
+            walk: Walk::new(Remaining { range, order }, backlog),
             unreached: Remaining {
                 range: unreached,
                 order,
@@ -140,9 +137,33 @@ impl ScanSession for SqliteSession {
                 false => scan.read_index(connection, shared, missing)?,
             });
         }
-        scan.read_unreached(connection, wanted, &mut found)?;
+        if scan.walk.stopped_at.is_none() {
+            scan.read_unreached(connection, wanted, &mut found)?;
+        }
         Ok(found)
     }
+
+    fn stopped_at(&self, scan: &Scan) -> Option<Position> {
+        scan.walk.stopped_at.map(cursor_at)
+    }
+}
+
+/// The cursor at a position whose event was removed. In place of an id it has the position, behind zeros: the first 6 bytes of an id are
+/// its time, which is never that of 1970.
+fn cursor_at(position: i64) -> Position {
+    let mut id = [0; 16];
+    id[8..].copy_from_slice(&position.to_be_bytes());
+    Position {
+        occurred_at: Timestamp::from_millis(position >> COUNTER_BITS),
+        id: EventId::from_bytes(id),
+    }
+}
+
+/// The position in a cursor of [`cursor_at`].
+fn position_in(cursor: Position) -> Option<i64> {
+    let id = cursor.id.to_bytes();
+    let position = i64::from_be_bytes(*id.last_chunk()?);
+    (cursor == cursor_at(position)).then_some(position)
 }
 
 /// The positions from `start` to `end`, both included.
@@ -191,14 +212,16 @@ impl Scan {
             let missing = wanted - found.len();
             let indexed = |remaining: &_| index::indexed(connection, &self.terms, remaining, missing, shared);
             let positions = self.walk.next(missing, indexed)?;
-            let is_end = positions.len() < missing;
-            for position in positions {
-                // The index may be newer than this transaction's view of the events.
-                let row = row_at(connection, position)?;
+            let before = found.len();
+            for position in &positions {
+                // The index may be newer than this transaction's view of the events, or still have removed ones.
+                let row = row_at(connection, *position)?;
                 if let Some((_, row)) = row.filter(|(ledger_id, _)| *ledger_id == self.ledger_id) {
                     found.push(read_row(row)?);
                 }
             }
+            let events = found.len() - before;
+            let is_end = positions.len() < missing || self.walk.note_gone(&positions, events);
             if is_end || found.len() == wanted {
                 return Ok(found);
             }
@@ -377,10 +400,7 @@ mod tests {
                 ledger_id: LedgerId(2),
                 terms: vec![Term::is(ledger_token(2))],
                 walks_rows: false,
-                walk: Walk {
-                    remaining: Remaining { range: 0..0, order },
-                    backlog: Vec::new(),
-                },
+                walk: Walk::new(Remaining { range: 0..0, order }, Vec::new()),
                 unreached: Remaining {
                     range: 0..2_500,
                     order,

@@ -5,7 +5,7 @@ use super::entry::ledger_and_seq;
 use super::index::segments::SegmentBlocks;
 use super::index::{self, backlog, rebuild};
 use super::rows::position_of;
-use super::schema::{event_backlog, event_times};
+use super::schema::{event_backlog, event_times, removed_rows};
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::schema::ledger_actions;
@@ -13,7 +13,7 @@ use crate::search::FORMAT;
 use crate::search::verification::{EventPlace, IndexReport, RowEvent, VerifiedIndex, verify};
 use audit_index::{Blocks, Damaged, Segment};
 use diesel::connection::{DefaultLoadingMode, SimpleConnection};
-use diesel::dsl::max;
+use diesel::dsl::{exists, max, select};
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 use std::ops::Range;
@@ -86,6 +86,11 @@ impl VerifiedIndex for SqliteSession {
         rows.iter()
             .map(|(position, _)| event_at(connection, *position))
             .collect()
+    }
+
+    fn is_gone(&mut self, position: i64, _: Option<LedgerId>) -> Result<bool> {
+        let row = removed_rows::table.find(position);
+        Ok(select(exists(row)).get_result(&mut self.connection)?)
     }
 
     fn actions(&mut self) -> Result<Vec<(i64, String)>> {

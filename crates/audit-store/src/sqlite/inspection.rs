@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::inspection::{StoredRow, StrayEvent};
 use crate::ledgers::head::month_of;
-use crate::schema::ledgers;
+use crate::schema::{ledgers, removed_events};
 use audit_domain::Timestamp;
 use diesel::dsl::{count_star, exists, select, sql};
 use diesel::prelude::*;
@@ -54,7 +54,8 @@ pub(crate) fn stored_rows(
             (unordered_events::id, unordered_events::after_id).nullable(),
         ))
         .load::<Row>(&mut session.connection)?;
-    let mut reached = reached_before(&mut session.connection, ledger_id, start)?;
+    let before = reached_before(&mut session.connection, ledger_id, start)?;
+    let (mut last_entry, mut reached) = before.unzip();
     let last = rows.last().map_or(0, |(entry, ..)| *entry);
     let mut keys = stored_keys(session, entry(ledger_id, start), last)?;
     let months = months_of(&mut session.connection, ledger_id)?;
@@ -71,12 +72,12 @@ pub(crate) fn stored_rows(
             listed,
         ) = row;
         let (redacted, sender, row_code) = coded;
-        let is_found_by_id = match &listed {
-            Some((listed_id, after_id)) => {
-                *listed_id == id && Some(after_id) == reached.as_ref() && id <= *after_id
-            }
-            None => reached.as_ref().is_none_or(|reached| id > *reached),
+        let seq = ledger_and_seq(entry).1;
+        let follows = match last_entry.replace(entry) {
+            Some(last) => last + 1 == entry,
+            None => seq == 0,
         };
+        let is_found_by_id = is_found_by_id(&id, listed.as_ref(), reached.as_ref(), follows);
         reached = Some(listed.map_or_else(|| id.clone(), |(_, after_id)| after_id));
         let inconsistent = if entry_by_time != Some(entry) {
             Some("event_times.entry")
@@ -85,7 +86,6 @@ pub(crate) fn stored_rows(
         } else {
             None
         };
-        let seq = ledger_and_seq(entry).1;
         StoredRow {
             seq,
             id,
@@ -103,6 +103,24 @@ pub(crate) fn stored_rows(
         }
     };
     Ok(rows.into_iter().map(read).collect())
+}
+
+/// Whether a look-up by id finds an event: by its own id, which is greater than all before it, or by its row of `unordered_events`, which has
+/// the greatest id before it. Unless the event follows the one before it in the log, that may be the id of a removed one.
+fn is_found_by_id(
+    id: &[u8],
+    listed: Option<&(Vec<u8>, Vec<u8>)>,
+    reached: Option<&Vec<u8>>,
+    follows: bool,
+) -> bool {
+    let Some((listed_id, after_id)) = listed else {
+        return reached.is_none_or(|reached| id > reached.as_slice());
+    };
+    let is_after = match follows {
+        true => Some(after_id) == reached,
+        false => Some(after_id) >= reached,
+    };
+    *listed_id == id && is_after && id <= after_id.as_slice()
 }
 
 /// The hashes of the idempotency keys of the events from one entry to another one, by entry.
@@ -146,6 +164,11 @@ pub(crate) fn is_at_time(session: &mut SqliteSession, position: i64, occurred_at
 
 #[expect(clippy::disallowed_methods, reason = "only `log verify` asks")]
 pub(crate) fn has_no_strays(session: &mut SqliteSession) -> Result<bool> {
+    let has_removed: bool = select(exists(removed_events::table.select(removed_events::ledger_id)))
+        .get_result(&mut session.connection)?;
+    if has_removed {
+        return Ok(false);
+    }
     // One statement, so that all are counted at one moment. A sum of integers would fail on manipulated values.
     let sizes = sql::<BigInt>("(SELECT CAST(total(size) AS INTEGER) FROM ledgers)");
     let of_event = events::entry

@@ -76,7 +76,7 @@ pub(crate) fn position_of(connection: &mut SqliteConnection, entry: i64) -> Resu
 pub(crate) fn read_row(
     (position, id, content_hash, content_salt, redacted, canonical): Row,
 ) -> Result<StoredEvent> {
-    let (content_hash, content_salt) = read_hash(content_hash, content_salt)?;
+    let (content_hash, content_salt) = read_hash(content_hash, &content_salt)?;
     Ok(StoredEvent {
         id: read_id(id)?,
         occurred_at: Timestamp::from_millis(position >> COUNTER_BITS),

@@ -52,6 +52,10 @@ diesel::table! {
 }
 
 diesel::table! {
+    removed_rows (position) { position -> BigInt, month -> Integer, fresh -> Nullable<BigInt>, }
+}
+
+diesel::table! {
     index_segments (id) {
         id -> BigInt,
         level -> BigInt,

@@ -26,6 +26,7 @@ statement! {
         ", last_event_id = " last_event_id: &'a [u8] => Binary,
         ", last_received_at = " last_received_at: i64 => BigInt,
         ", frontier = " frontier: &'a [u8] => Binary,
+        ", lifecycle_seq = " lifecycle_seq: Option<i64> => Nullable<BigInt>,
         ", head_code = " head_code: &'a [u8] => Binary,
         ", day = " day: i64 => BigInt,
         ", day_events = " day_events: i64 => BigInt,

@@ -77,8 +77,12 @@ fn backlog(connection: &mut SqliteConnection) -> Result<(i64, Option<Timestamp>)
 }
 
 pub(crate) fn settings(session: &mut SqliteSession) -> Result<KindSettings> {
-    let query = "SELECT journal_mode AS text FROM pragma_journal_mode";
+    /// `auto_vacuum = INCREMENTAL`.
+    const INCREMENTAL: &str = "2";
+    let journal_mode = "SELECT journal_mode AS text FROM pragma_journal_mode";
+    let auto_vacuum = "SELECT CAST(auto_vacuum AS TEXT) AS text FROM pragma_auto_vacuum";
     Ok(KindSettings::Sqlite {
-        journal_mode: text(&mut session.connection, query)?,
+        journal_mode: text(&mut session.connection, journal_mode)?,
+        gives_space_back: text(&mut session.connection, auto_vacuum)? == INCREMENTAL,
     })
 }

@@ -1,12 +1,12 @@
 //! The tree of a ledger on SQLite.
 
 use super::SqliteSession;
-use super::entry::entry;
+use super::entry::{entry, ledger_and_seq};
 use super::schema::events;
 use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::ledgers::heads::Heads;
-use crate::schema::{log_checkpoints, log_cosigned, log_tiles};
+use crate::schema::{log_checkpoints, log_cosigned, log_tiles, removed_events};
 use crate::tree::partial_tiles::PartialTiles;
 use crate::tree::{NewCheckpoint, NewCosigned, TreeSession};
 use audit_ledger::Tile;
@@ -82,6 +82,20 @@ pub(crate) fn put_cosigned(
     Ok(stored)
 }
 
+/// [`TreeSession::stored_records`].
+pub(crate) fn stored_records(
+    connection: &mut SqliteConnection,
+    ledger_id: LedgerId,
+    tiles: Range<i64>,
+) -> Result<Vec<(i64, Vec<u8>)>> {
+    Ok(removed_events::table
+        .filter(removed_events::ledger_id.eq(ledger_id.0))
+        .filter(removed_events::tile_index.ge(tiles.start))
+        .filter(removed_events::tile_index.lt(tiles.end))
+        .select((removed_events::tile_index, removed_events::records))
+        .load(connection)?)
+}
+
 impl TreeSession for SqliteSession {
     fn heads(&self) -> Result<Arc<Heads>> {
         self.memory.shared.heads()
@@ -91,13 +105,23 @@ impl TreeSession for SqliteSession {
         Arc::clone(&self.memory.appends.partial_tiles)
     }
 
-    fn stored_content_hashes(&mut self, ledger_id: LedgerId, seqs: Range<i64>) -> Result<Vec<Vec<u8>>> {
-        Ok(events::table
+    fn stored_content_hashes(
+        &mut self,
+        ledger_id: LedgerId,
+        seqs: Range<i64>,
+    ) -> Result<Vec<(i64, Vec<u8>)>> {
+        let rows: Vec<(i64, Vec<u8>)> = events::table
             .filter(events::entry.ge(entry(ledger_id, seqs.start)))
             .filter(events::entry.lt(entry(ledger_id, seqs.end)))
             .order(events::entry)
-            .select(events::content_hash)
-            .load(&mut self.connection)?)
+            .select((events::entry, events::content_hash))
+            .load(&mut self.connection)?;
+        let read = |(entry, hash)| (ledger_and_seq(entry).1, hash);
+        Ok(rows.into_iter().map(read).collect())
+    }
+
+    fn stored_records(&mut self, ledger_id: LedgerId, tiles: Range<i64>) -> Result<Vec<(i64, Vec<u8>)>> {
+        stored_records(&mut self.connection, ledger_id, tiles)
     }
 
     fn stored_tiles(

@@ -24,6 +24,8 @@ pub struct RepairedHead {
     pub tree: TreeHead,
     /// The latest id and time of receipt.
     pub last: Option<Stamp>,
+    /// The position of the newest lifecycle event.
+    pub lifecycle_seq: Option<u64>,
     /// What was wrong with the head, for the record.
     pub found: String,
 }
@@ -48,11 +50,13 @@ impl Writer<'_> {
         let last = repaired
             .last
             .map(|last| (last.id.to_bytes(), last.received_at.as_micros()));
+        let lifecycle = repaired.lifecycle_seq.map(u64::cast_signed);
         let code = heads_of(self.session())?.code(&SealedHead {
             ledger_id: ledger_id.0,
             name: &name_of(&project_id, &environment),
             size,
             frontier: if size == 0 { &[][..] } else { encoded.as_slice() },
+            lifecycle,
             last,
         });
         diesel::update(ledgers::table.find(ledger_id.0))
@@ -61,6 +65,7 @@ impl Writer<'_> {
                 ledgers::last_event_id.eq(last.map(|(id, _)| id.to_vec())),
                 ledgers::last_received_at.eq(last.map(|(_, micros)| micros)),
                 ledgers::frontier.eq((size > 0).then_some(encoded)),
+                ledgers::lifecycle_seq.eq(lifecycle),
                 ledgers::head_code.eq(code.as_slice()),
             ))
             .execute(self.session())?;

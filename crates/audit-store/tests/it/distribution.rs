@@ -147,6 +147,7 @@ fn tables_have_their_storage_settings() {
     let uncompressed = [
         ("index_blocks", "bytes"),
         ("log_tiles", "hashes"),
+        ("removed_events", "records"),
         ("tenant_tiles", "hashes"),
     ];
     for (table, column) in uncompressed {

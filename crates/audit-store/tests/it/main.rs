@@ -21,6 +21,8 @@ mod months;
 mod numbered;
 mod reading;
 mod rebuilding;
+mod removals;
+mod removed;
 mod replicas;
 mod schemas;
 mod signing;

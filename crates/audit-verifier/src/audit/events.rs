@@ -4,7 +4,7 @@
 use super::server::{Fetched, LogServer};
 use super::{AuditResult, Failure};
 use anyhow::Context;
-use audit_domain::{ContentHash, ContentSalt, LogName, Timestamp, canonical, logged_at};
+use audit_domain::{LifecycleEvent, LogName, StoredSalt, Timestamp, canonical, logged_at};
 use audit_ledger::Hash;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
@@ -23,29 +23,37 @@ pub(super) struct Event {
     pub(super) has_matching_hash: bool,
     /// When the log received it.
     pub(super) logged_at: Option<Timestamp>,
+    /// Its salt, or what an erasure left of it.
+    pub(super) salt: Option<StoredSalt>,
+    /// Its fields; those of an event of the service that tells of removals as they were read.
+    pub(super) object: Map<String, Value>,
 }
 
 impl Event {
     fn read(event: &Value, log: Option<&LogName>) -> AuditResult<Self> {
         let mut event: Map<String, Value> = event.as_object().context("an event is not an object")?.clone();
         let content_hash = event.remove("content_hash").unwrap_or_default();
-        let salt = event.remove("content_salt").unwrap_or_default();
+        let whole = LifecycleEvent::is_lifecycle(&event).then(|| event.clone());
+        let salt = StoredSalt::take_members(&mut event);
         // The only other member that is not part of the hashed text.
         event.remove("redacted");
-        let id = event.get("id").and_then(Value::as_str).unwrap_or("no id");
-        let tenant_id = event.get("tenant_id").and_then(Value::as_str);
+        let text_of = |name: &str| event.get(name).and_then(Value::as_str);
+        let id = text_of("id").unwrap_or("no id").to_owned();
+        let tenant_id = text_of("tenant_id").unwrap_or_default().to_owned();
         let mut text = String::with_capacity(768);
         canonical::write_object(&mut text, &event);
-        let salt: Option<ContentSalt> = salt.as_str().and_then(|salt| salt.parse().ok());
         let computed = salt
+            .as_ref()
             .zip(log)
-            .and_then(|(salt, log)| ContentHash::of(&text, &salt, log));
+            .and_then(|(salt, log)| salt.content_hash(&text, log));
         Ok(Self {
-            id: id.to_owned(),
-            tenant_id: tenant_id.unwrap_or_default().to_owned(),
+            id,
+            tenant_id,
             logged_at: logged_at(&event),
             leaf: computed.map(|computed| Hash::of_event(&computed)),
             has_matching_hash: computed.is_some_and(|computed| content_hash == computed.to_string()),
+            salt,
+            object: whole.unwrap_or(event),
         })
     }
 }
@@ -60,6 +68,9 @@ pub(super) struct EventSource<'a> {
     has_more: bool,
     has_read: bool,
     cursor: Option<String>,
+    /// The cursor before the last page, and how many events of it were returned or skipped.
+    before: Option<String>,
+    taken: u64,
     first: u64,
     /// Events to skip before the first wanted one, when there is no cursor to it.
     skipped: u64,
@@ -87,6 +98,8 @@ impl<'a> EventSource<'a> {
             page: VecDeque::new(),
             has_more: true,
             has_read: false,
+            before: None,
+            taken: 0,
             first: seqs.start,
             skipped: if cursor.is_some() { 0 } else { seqs.start },
             cursor,
@@ -103,6 +116,7 @@ impl<'a> EventSource<'a> {
         }
         loop {
             while let Some(event) = self.page.pop_front() {
+                self.taken += 1;
                 match &mut self.from {
                     Source::Feed if self.skipped > 0 => self.skipped -= 1,
                     Source::Feed => {
@@ -124,26 +138,51 @@ impl<'a> EventSource<'a> {
         }
     }
 
+    /// Instead of the event that was returned last, its position has a removed one. It is that of a later position.
+    pub(super) fn put_back(&mut self, event: Event) {
+        match &mut self.from {
+            Source::Feed => {
+                self.taken -= 1;
+                self.page.push_front(event);
+            }
+            // Never: of pages only the event with the wanted leaf is returned.
+            Source::Pages(_) => {}
+        }
+    }
+
     /// The feed cursor behind the range.
-    pub(super) fn into_cursor(self) -> Option<String> {
-        let is_at_end = self.page.is_empty() && self.skipped == 0;
-        self.cursor
-            .filter(|_| is_at_end && matches!(self.from, Source::Feed))
+    pub(super) fn into_cursor(self) -> AuditResult<Option<String>> {
+        if self.skipped > 0 || !matches!(self.from, Source::Feed) {
+            return Ok(None);
+        }
+        if self.page.is_empty() || self.taken == 0 {
+            return Ok(if self.page.is_empty() {
+                self.cursor
+            } else {
+                self.before
+            });
+        }
+        // In place of removed events the last page has later ones, which are not of the range.
+        match self.server.feed(self.taken, self.before.as_deref())? {
+            Fetched::Found(page) => Ok(page["cursor"].as_str().map(str::to_owned)),
+            Fetched::Refused(_) => Ok(None),
+        }
     }
 
     fn read(&mut self) -> AuditResult<()> {
-        let (path, name, limit) = match self.from {
+        let read = match self.from {
             // At most the wanted events, so that the cursor points behind the last of them.
-            Source::Feed => (
-                "events/feed",
-                "after",
-                PAGE_EVENTS_MAX.min(self.skipped + self.wanted),
-            ),
-            Source::Pages(_) => ("events", "cursor", PAGE_EVENTS_MAX),
+            Source::Feed => {
+                let limit = PAGE_EVENTS_MAX.min(self.skipped + self.wanted).max(1);
+                self.server.feed(limit, self.cursor.as_deref())?
+            }
+            Source::Pages(_) => {
+                let mut parameters = vec![("limit", PAGE_EVENTS_MAX.to_string())];
+                parameters.extend(self.cursor.clone().map(|cursor| ("cursor", cursor)));
+                self.server.json("events", &parameters)?
+            }
         };
-        let mut parameters = vec![("limit", limit.max(1).to_string())];
-        parameters.extend(self.cursor.clone().map(|cursor| (name, cursor)));
-        match self.server.json(path, &parameters)? {
+        match read {
             Fetched::Found(body) => self.take(&body),
             Fetched::Refused(why) if !self.has_read && self.cursor.is_some() => {
                 log::warn!(
@@ -170,6 +209,8 @@ impl<'a> EventSource<'a> {
             self.page.push_back(Event::read(event, self.log.as_ref())?);
         }
         self.has_read = true;
+        self.before = self.cursor.take();
+        self.taken = 0;
         self.has_more = body["has_more"] == true;
         self.cursor = body["cursor"].as_str().map(str::to_owned);
         Ok(())

@@ -19,15 +19,11 @@ pub(super) fn check(
             "the server has acknowledged {acknowledged} events, and signs {size}"
         )));
     }
-    let mut parameters = vec![("limit", "1".to_owned())];
-    match (cursor, size) {
-        (Some(cursor), _) => parameters.push(("after", cursor.to_owned())),
-        // The feed begins with the first event.
-        (None, 0) => {}
-        // The server has no feed.
-        (None, _) => return Ok(()),
+    // The feed begins with the first event. Without a cursor the server has none.
+    if cursor.is_none() && size > 0 {
+        return Ok(());
     }
-    let page = match server.json("events/feed", &parameters)? {
+    let page = match server.feed(1, cursor)? {
         Fetched::Found(page) => page,
         Fetched::Refused(_) => return Ok(()),
     };

@@ -1,6 +1,7 @@
 //! Compares the events of a log with its leaf hashes, and the leaf hashes with its signed root.
 
 use super::events::{Event, EventSource};
+use super::removed::Removals;
 use super::server::LogServer;
 use super::tenants::TenantMaps;
 use super::{AuditResult, Failure};
@@ -21,6 +22,17 @@ pub(super) struct Replay<'a> {
     difference: Option<String>,
     /// To be computed from the events.
     tenants: Option<TenantMaps>,
+    removals: Removals<'a>,
+}
+
+/// What a replay has found.
+pub(super) struct Replayed<'a> {
+    /// The edge of the signed tree.
+    pub(super) frontier: Frontier,
+    /// The feed cursor behind it.
+    pub(super) cursor: Option<String>,
+    pub(super) tenants: Option<TenantMaps>,
+    pub(super) removals: Removals<'a>,
 }
 
 impl<'a> Replay<'a> {
@@ -32,6 +44,7 @@ impl<'a> Replay<'a> {
         known: Option<Frontier>,
         signed: &SignedCheckpoint,
         tenants: Option<TenantMaps>,
+        removals: Removals<'a>,
     ) -> Self {
         let log = LogName::of_origin(signed.checkpoint().origin().as_str());
         let signed = *signed.head();
@@ -45,11 +58,12 @@ impl<'a> Replay<'a> {
             events,
             difference: None,
             tenants,
+            removals,
         }
     }
 
-    /// Returns the edge of the signed tree, the feed cursor behind it, and the maps of tenants.
-    pub(super) fn run(mut self) -> AuditResult<(Frontier, Option<String>, Option<TenantMaps>)> {
+    /// Compares all of them.
+    pub(super) fn run(mut self) -> AuditResult<Replayed<'a>> {
         let width = u64::from(TileId::WIDTH_MAX);
         let total = self.signed.size - self.frontier.size();
         let progress = over_events(total)?;
@@ -72,14 +86,7 @@ impl<'a> Replay<'a> {
         let leaves = tile.hashes().get(known..).unwrap_or_default();
         for (index, leaf) in leaves.iter().enumerate() {
             if self.difference.is_none() {
-                let event = self.events.next(leaf)?;
-                let seq = self.frontier.size();
-                self.difference = difference(seq, event.as_ref(), leaf, leaves.get(index + 1));
-                if let (Some(tenants), Some(event)) = (&mut self.tenants, &event)
-                    && let Some(leaf) = event.leaf
-                {
-                    tenants.append(seq, event, leaf);
-                }
+                self.difference = self.compare_event(leaf, leaves.get(index + 1))?;
             }
             self.frontier.append(*leaf);
             if self.known.as_ref().map(Frontier::size) == Some(self.frontier.size()) {
@@ -89,11 +96,42 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn conclude(self) -> AuditResult<(Frontier, Option<String>, Option<TenantMaps>)> {
+    /// Compares the event at the edge of the tree with its leaf. Returns in what they differ.
+    fn compare_event(&mut self, leaf: &Hash, next_leaf: Option<&Hash>) -> AuditResult<Option<String>> {
+        let seq = self.frontier.size();
+        let event = self.events.next(leaf)?;
+        if event.as_ref().is_none_or(|event| event.leaf != Some(*leaf))
+            && let Some(removed) = self.removals.missing(seq, leaf)?
+        {
+            if let Some(event) = event {
+                self.events.put_back(event);
+            }
+            if let Some(tenants) = &mut self.tenants {
+                tenants.append_removed(seq, removed.label, *leaf);
+            }
+            return self.removals.note(seq, None);
+        }
+        if let (Some(tenants), Some(event)) = (&mut self.tenants, &event)
+            && let Some(leaf) = event.leaf
+        {
+            tenants.append(seq, event, leaf);
+        }
+        match difference(seq, event.as_ref(), leaf, next_leaf) {
+            None => self.removals.note(seq, event.as_ref()),
+            difference => Ok(difference),
+        }
+    }
+
+    fn conclude(self) -> AuditResult<Replayed<'a>> {
         let size = self.signed.size;
         let leaves_are_signed = self.frontier.root() == self.signed.root;
         match (self.difference, leaves_are_signed) {
-            (None, true) => Ok((self.frontier, self.events.into_cursor(), self.tenants)),
+            (None, true) => Ok(Replayed {
+                frontier: self.frontier,
+                cursor: self.events.into_cursor()?,
+                tenants: self.tenants,
+                removals: self.removals,
+            }),
             // The leaves match the signature, so the event was changed.
             (Some(difference), true) => Err(Failure::Inconsistent(difference)),
             (difference, false) => {
@@ -131,7 +169,7 @@ fn first_changed(known: &Frontier, found: &Frontier) -> Option<String> {
 fn difference(seq: u64, event: Option<&Event>, leaf: &Hash, next_leaf: Option<&Hash>) -> Option<String> {
     let Some(event) = event else {
         return Some(format!(
-            "event {seq} was removed or changed: the server returns no event with its hash"
+            "event {seq} is missing or was changed, and no removal in the log covers it: the server returns no event with its hash"
         ));
     };
     let id = &event.id;
@@ -141,7 +179,7 @@ fn difference(seq: u64, event: Option<&Event>, leaf: &Hash, next_leaf: Option<&H
     }
     if next_leaf.is_some() && event.leaf.as_ref() == next_leaf {
         return Some(format!(
-            "event {seq} was removed: the server returns the next event, {id}, at its position"
+            "event {seq} is missing, and no removal in the log covers it: the server returns the next event, {id}, at its position"
         ));
     }
     Some(format!(
@@ -162,13 +200,15 @@ mod tests {
             leaf: Some(leaf),
             has_matching_hash,
             logged_at: None,
+            salt: None,
+            object: serde_json::Map::new(),
         };
         let described = |event: Option<&Event>| difference(7, event, &one, Some(&two)).unwrap_or_default();
         assert_eq!(described(Some(&event(one, true))), "");
         assert!(described(Some(&event(one, false))).contains("of another text"));
-        assert!(described(Some(&event(two, true))).contains("event 7 was removed"));
+        assert!(described(Some(&event(two, true))).contains("event 7 is missing, and no removal"));
         assert!(described(Some(&event(other, true))).contains("event 7 was changed: evt_1"));
-        assert!(described(None).contains("event 7 was removed or changed"));
+        assert!(described(None).contains("event 7 is missing or was changed"));
     }
 
     #[test]

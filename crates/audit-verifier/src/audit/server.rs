@@ -47,6 +47,11 @@ impl LogServer {
         }
     }
 
+    /// Bytes.
+    pub(super) fn bytes(&self, path: &str) -> AuditResult<Fetched<Vec<u8>>> {
+        self.get(path, &[])
+    }
+
     /// A text.
     pub(super) fn text(&self, path: &str) -> AuditResult<Fetched<String>> {
         self.text_of(path, &[])
@@ -65,13 +70,31 @@ impl LogServer {
 
     /// A JSON document.
     pub(super) fn json(&self, path: &str, parameters: &[(&str, String)]) -> AuditResult<Fetched<Value>> {
-        Ok(match self.get(path, parameters)? {
+        self.parsed(path, self.reply(path, parameters)?)
+    }
+
+    fn parsed(&self, path: &str, reply: Reply) -> AuditResult<Fetched<Value>> {
+        Ok(match fetched(path, reply)? {
             Fetched::Found(bytes) => {
                 let read = json::parse(&bytes).map(Value::from);
                 Fetched::Found(read.with_context(|| format!("GET {path}: the response is not JSON"))?)
             }
             Fetched::Refused(why) => Fetched::Refused(why),
         })
+    }
+
+    /// A page of the feed, behind a cursor if there is one. Where events behind it were removed, the server returns another cursor to
+    /// the same position, which is used then.
+    pub(super) fn feed(&self, limit: u64, after: Option<&str>) -> AuditResult<Fetched<Value>> {
+        const PATH: &str = "events/feed";
+        let limit = || ("limit", limit.to_string());
+        let mut parameters = vec![limit()];
+        parameters.extend(after.map(|after| ("after", after.to_owned())));
+        let reply = self.reply(PATH, &parameters)?;
+        match cursor_instead(&reply) {
+            Some(after) => self.json(PATH, &[limit(), ("after", after)]),
+            None => self.parsed(PATH, reply),
+        }
     }
 
     /// A tile of a tree that the log has signed, so the log must have it.
@@ -96,17 +119,15 @@ impl LogServer {
     }
 
     fn get(&self, path: &str, parameters: &[(&str, String)]) -> AuditResult<Fetched<Vec<u8>>> {
+        fetched(path, self.reply(path, parameters)?)
+    }
+
+    fn reply(&self, path: &str, parameters: &[(&str, String)]) -> AuditResult<Reply> {
         let request = format!("GET {path}");
         let reply = self
             .client
             .send(&request, |agent| self.call(agent, path, parameters));
-        let reply = reply.with_context(|| request.clone())?;
-        match reply.status {
-            200 => Ok(Fetched::Found(reply.body)),
-            400 | 404 => Ok(Fetched::Refused(described(&reply))),
-            500 => Err(no_response(path, &reply)),
-            _ => Err(anyhow!("{request}: {}", described(&reply)).into()),
-        }
+        Ok(reply.context(request)?)
     }
 
     fn call(
@@ -129,6 +150,24 @@ impl LogServer {
         }
         request.call()
     }
+}
+
+fn fetched(path: &str, reply: Reply) -> AuditResult<Fetched<Vec<u8>>> {
+    match reply.status {
+        200 => Ok(Fetched::Found(reply.body)),
+        400 | 404 => Ok(Fetched::Refused(described(&reply))),
+        500 => Err(no_response(path, &reply)),
+        _ => Err(anyhow!("GET {path}: {}", described(&reply)).into()),
+    }
+}
+
+/// The cursor in a response that says that events were removed.
+fn cursor_instead(reply: &Reply) -> Option<String> {
+    let body: Value = match reply.status {
+        410 => serde_json::from_slice(&reply.body).ok()?,
+        _ => return None,
+    };
+    body["error"]["cursor"].as_str().map(str::to_owned)
 }
 
 /// The server was reached and works, and cannot return what it has signed.

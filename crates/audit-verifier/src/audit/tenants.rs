@@ -7,9 +7,11 @@ use super::{AuditOptions, AuditResult, Failure, left_out};
 use crate::tenant_proof;
 use anyhow::{Context, anyhow};
 use audit_domain::{LogName, Timestamp};
-use audit_ledger::{Hash, Origin, SignedTenantMap, TenantLogs, TenantMapKey, TreeHead, VerifierKey};
+use audit_ledger::{
+    Hash, Origin, SignedTenantMap, TenantLabel, TenantLogs, TenantMapKey, TreeHead, VerifierKey,
+};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// How many tenants are compared one by one where the maps differ.
 const COMPARED_TENANTS_MAX: usize = 10_000;
@@ -22,6 +24,8 @@ pub(super) struct TenantMaps {
     /// Sizes at which a root is needed, with the root over the events.
     roots: BTreeMap<u64, Option<Hash>>,
     logs: TenantLogs,
+    /// By tenant.
+    labels: HashMap<String, TenantLabel>,
     /// The logs at the size of the map that the server shows now.
     logs_of_server: Option<TenantLogs>,
     /// The log as content hashes name it.
@@ -69,6 +73,7 @@ impl TenantMaps {
             signed,
             roots: BTreeMap::new(),
             logs: TenantLogs::default(),
+            labels: HashMap::new(),
             logs_of_server: None,
             log: None,
             max_unsigned: options.max_unsigned.seconds(),
@@ -130,10 +135,31 @@ impl TenantMaps {
                 self.stale.get_or_insert(what);
             }
         }
-        if self.roots.last_key_value().is_some_and(|(last, _)| seq < *last) {
-            self.logs.append(&event.tenant_id, leaf);
+        if self.is_needed(seq) {
+            let label = match self.labels.get(&event.tenant_id) {
+                Some(label) => *label,
+                None => {
+                    let label = self.key.label(&event.tenant_id);
+                    self.labels.insert(event.tenant_id.clone(), label);
+                    label
+                }
+            };
+            self.logs.append(label, Some(&event.tenant_id), leaf);
             self.note_root(seq + 1);
         }
+    }
+
+    /// Adds the removed event at this position, of which the label of the tenant is left.
+    pub(super) fn append_removed(&mut self, seq: u64, label: TenantLabel, leaf: Hash) {
+        if self.is_needed(seq) {
+            self.logs.append(label, None, leaf);
+            self.note_root(seq + 1);
+        }
+    }
+
+    /// Whether a root is needed of more than `seq` events.
+    fn is_needed(&self, seq: u64) -> bool {
+        self.roots.last_key_value().is_some_and(|(last, _)| seq < *last)
     }
 
     fn note_root(&mut self, size: u64) {
@@ -168,7 +194,11 @@ impl TenantMaps {
         let Some(logs) = &self.logs_of_server else {
             return Ok(None);
         };
-        let mut tenants: Vec<_> = logs.iter().take(COMPARED_TENANTS_MAX).collect();
+        // The id of a tenant is not known whose events were all removed.
+        let tenants = logs
+            .iter()
+            .filter_map(|(_, tenant_id, log)| Some((tenant_id?, log)));
+        let mut tenants: Vec<_> = tenants.take(COMPARED_TENANTS_MAX).collect();
         tenants.sort_by_key(|(tenant_id, _)| *tenant_id);
         for (tenant_id, log) in tenants {
             let parameters = [("tenant_id", tenant_id.to_owned())];

@@ -1,10 +1,12 @@
 //! Archives of `log export`. The README in each archive describes the format and has programs that check the same.
 
+mod run;
+
 use super::{Failure, check_log, check_quorum, layout};
-use crate::evidence::{SUMS, proof_line, readme, sum_line};
-use audit_domain::{ContentHash, ContentSalt, LogName, Timestamp};
-use audit_ledger::{Hash, InclusionProof, Policy, SignedCheckpoint, VerifierKey};
-use serde_json::{Map, Value};
+use crate::evidence::{SUMS, readme, sum_line};
+use audit_domain::{LogName, Timestamp};
+use audit_ledger::{Policy, SignedCheckpoint, VerifierKey};
+use run::{Proof, Run};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -14,20 +16,21 @@ use std::rc::Rc;
 use zip::ZipArchive;
 
 /// The files of an archive except [`SUMS`], in the order of their lines there.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "README.txt",
     "checkpoint.txt",
     "events.jsonl",
     "key.txt",
     "proofs.jsonl",
     "range.txt",
+    "removed.jsonl",
 ];
 /// Most bytes of a file that is read whole: sums, key, range and checkpoint.
 const WHOLE_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes of a line: an event of 64 KiB with every character escaped, and more than any proof.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
-/// Most bytes of the directory of an archive, and of the search for it: [`ZipArchive`] keeps it in memory. Seven files need 500.
+/// Most bytes of the directory of an archive, and of the search for it: [`ZipArchive`] keeps it in memory. Eight files need 600.
 const DIRECTORY_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads up to so many bytes of a file.
@@ -57,22 +60,6 @@ struct Archive {
     file: File,
 }
 
-/// The range of time and the head that the events are checked against, and what was found so far.
-struct Run<'a> {
-    signed: &'a SignedCheckpoint,
-    log: LogName,
-    start: Timestamp,
-    end: Timestamp,
-    count: u64,
-    last: Option<Last>,
-}
-
-/// The last event of the run so far.
-struct Last {
-    seq: u64,
-    logged_at: Timestamp,
-}
-
 pub(super) fn check(
     file: File,
     keys: &[VerifierKey],
@@ -95,14 +82,7 @@ pub(super) fn check(
         .and_then(|range| range.split_once('\n'))
         .ok_or_else(|| Failure::refused("range.txt does not have two lines"))?;
     let name = LogName::of_origin(&origin).ok_or_else(|| Failure::refused("the log has no project"))?;
-    let mut run = Run {
-        signed: &signed,
-        log: name,
-        start: time(start)?,
-        end: time(end)?,
-        count: 0,
-        last: None,
-    };
+    let mut run = Run::new(&signed, name, (time(start)?, time(end)?));
     if run.start > run.end {
         return Err(Failure::refused("the range ends before it begins"));
     }
@@ -115,14 +95,15 @@ pub(super) fn check(
         false => "; README.txt is not that of this version: do not run programs from it",
     };
     Ok(format!(
-        "{} events received from {start} to {end} are in the log {origin} of {} events{}, signed by {}{cosigned}{readme}",
+        "{} events received from {start} to {end} are in the log {origin} of {} events{}, signed by {}{cosigned}{}{readme}",
         run.count,
         signed.head().size,
         match ends_behind {
             true => "",
             false => ", which ended within that time when it was signed",
         },
-        key.name()
+        key.name(),
+        run.removed_of_it(),
     ))
 }
 
@@ -202,12 +183,18 @@ impl Archive {
     fn check_events(&self, run: &mut Run<'_>) -> Result<(), Failure> {
         // The entries are read side by side. They share the position of the file, so each is read from a copy on disk.
         let (mut events, mut proofs) = (self.unpacked("events.jsonl")?, self.unpacked("proofs.jsonl")?);
-        loop {
-            match (line(&mut events)?, line(&mut proofs)?) {
-                (Some(event), Some(proof)) => run.add(&event, &proof)?,
-                (None, None) => return Ok(()),
-                _ => return Err(Failure::refused("there are not as many proofs as events")),
+        let mut removed = self.unpacked("removed.jsonl")?;
+        let not_as_many = || Failure::refused("there are not as many proofs as events");
+        while let Some(proof) = line(&mut proofs)? {
+            let proof = Proof::read(&proof)?;
+            match proof.id {
+                Some(_) => run.add(&line(&mut events)?.ok_or_else(not_as_many)?, &proof)?,
+                None => run.add_removed(&line(&mut removed)?.ok_or_else(not_as_many)?, &proof)?,
             }
+        }
+        match (line(&mut events)?, line(&mut removed)?) {
+            (None, None) => Ok(()),
+            _ => Err(not_as_many()),
         }
     }
 
@@ -241,85 +228,6 @@ fn line(file: &mut BufReader<File>) -> Result<Option<String>, Failure> {
     match line.pop() {
         Some('\n') => Ok(Some(line)),
         _ => Err(Failure::refused("a line has no end or is too long")),
-    }
-}
-
-impl Run<'_> {
-    /// Checks the next event of the run.
-    fn add(&mut self, line: &str, proof: &str) -> Result<(), Failure> {
-        let written: Value = serde_json::from_str(proof).map_err(Failure::refused)?;
-        let (seq, id) = (
-            written["seq"].as_u64().unwrap_or(u64::MAX),
-            written["id"].as_str(),
-        );
-        let id = id.unwrap_or_default();
-        let hashes = written["inclusion"].as_array().into_iter().flatten();
-        let inclusion = InclusionProof::from_base64(hashes.map(|hash| hash.as_str().unwrap_or_default()));
-        let inclusion = inclusion.map_err(Failure::refused)?;
-        if proof_line(seq, id, &inclusion) != proof {
-            return Err(Failure::Refused(format!(
-                "the proof of event {seq} is not written as an export writes it"
-            )));
-        }
-        let changed = || {
-            Failure::Refused(format!(
-                "event {seq} was changed: its text does not have its content hash of version 2 (salted parts)"
-            ))
-        };
-        let mut members = line.splitn(5, ',').skip(2);
-        let salt = members.next().ok_or_else(changed)?;
-        let text = members.nth(1).ok_or_else(changed)?;
-        let text = format!("{{{text}");
-        let salt = salt
-            .strip_prefix("\"content_salt\":\"")
-            .and_then(|salt| salt.strip_suffix('"'))
-            .and_then(|salt| salt.parse::<ContentSalt>().ok())
-            .ok_or_else(changed)?;
-        let content_hash = ContentHash::of(&text, &salt, &self.log).ok_or_else(changed)?;
-        let stated =
-            format!("{{\"seq\":{seq},\"content_hash\":\"{content_hash}\",\"content_salt\":\"{salt}\",");
-        let redacted = line.strip_prefix(&stated).and_then(|rest| rest.split_once(','));
-        let redacted = redacted.ok_or_else(changed)?.0;
-        if !["\"redacted\":true", "\"redacted\":false"].contains(&redacted) {
-            return Err(changed());
-        }
-        let event: Map<String, Value> = serde_json::from_str(&text).map_err(|_| changed())?;
-        if event.get("id").and_then(Value::as_str) != Some(id) {
-            return Err(Failure::Refused(format!(
-                "the proof of event {seq} is that of another"
-            )));
-        }
-        let logged_at = event.get("claimed_at").or_else(|| event.get("received_at"));
-        let logged_at = time(logged_at.and_then(Value::as_str).unwrap_or_default())?;
-        inclusion
-            .verify(seq, &Hash::of_event(&content_hash), self.signed.head())
-            .map_err(|error| Failure::Refused(format!("event {seq} is not in the log: {error}")))?;
-        match &self.last {
-            None if seq > 0 && logged_at >= self.start => {
-                return Err(Failure::refused("the event before the range is missing"));
-            }
-            Some(last) if seq != last.seq + 1 => {
-                return Err(Failure::Refused(format!("event {} is left out", last.seq + 1)));
-            }
-            Some(last) if logged_at < last.logged_at => {
-                return Err(Failure::Refused(format!(
-                    "event {seq} was received before the event that precedes it in the log"
-                )));
-            }
-            _ => {}
-        }
-        self.count += u64::from((self.start..=self.end).contains(&logged_at));
-        self.last = Some(Last { seq, logged_at });
-        Ok(())
-    }
-
-    /// Whether the run ends behind the range. Otherwise it must end with the log.
-    fn check_end(&self) -> Result<bool, Failure> {
-        match &self.last {
-            Some(last) if last.logged_at > self.end => Ok(true),
-            Some(last) if last.seq + 1 == self.signed.head().size => Ok(false),
-            _ => Err(Failure::refused("the event after the range is missing")),
-        }
     }
 }
 

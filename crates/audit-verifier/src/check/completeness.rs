@@ -1,9 +1,9 @@
 //! The document of `GET /log/completeness`, alone or with the events that its viewer has read.
 
 use super::{Failure, check_log};
-use crate::tenant_proof;
+use crate::tenant_proof::{self, RemovedEvents};
 use anyhow::{Context, anyhow, ensure};
-use audit_domain::{ContentHash, ContentSalt, LogName, Timestamp, canonical, json, logged_at};
+use audit_domain::{ContentHash, LogName, StoredSalt, Timestamp, canonical, json, logged_at};
 use audit_ledger::{Frontier, Hash, TreeHead, VerifierKey};
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -23,8 +23,16 @@ pub(super) fn check(
     }
     let proof = tenant_proof::parse(&body).map_err(Failure::refused)?;
     let (map, head) = proof.verify(keys).map_err(Failure::refused)?;
+    let removed = RemovedEvents::parse(&body, head.size).map_err(Failure::refused)?;
     let map = map.head();
     let (tenant_id, signed_at, size) = (&proof.tenant_id, map.signed_at, head.size);
+    if removed
+        .leaves
+        .last_key_value()
+        .is_some_and(|(last, _)| *last >= size)
+    {
+        return Err(Failure::refused("a removed leaf is behind the signed size"));
+    }
     check_log(log, &map.log.to_string())?;
     if tenant.is_some_and(|tenant| tenant != tenant_id) {
         return Err(Failure::Refused(format!("it is of the tenant {tenant_id}")));
@@ -34,7 +42,9 @@ pub(super) fn check(
         Some(events) => {
             let log = LogName::of_origin(map.log.as_str());
             let log = log.ok_or_else(|| Failure::refused("the log has no project"))?;
-            let Compared { later, hashes_only } = compare(events, tenant_id, &head, (&log, signed_at))?;
+            let gone = described(&removed);
+            let compared = compare(events, tenant_id, (&head, removed), (&log, signed_at))?;
+            let Compared { later, hashes_only } = compared;
             let later = match later {
                 0 => String::new(),
                 later => format!(", and {later} later ones, of which this says nothing"),
@@ -43,7 +53,7 @@ pub(super) fn check(
                 0 => String::new(),
                 count => format!("; of {count} without content_salt the hash was compared and no field"),
             };
-            format!("; the file has all of them{later}{hashes_only}")
+            format!("; {gone}{later}{hashes_only}")
         }
     };
     Ok(format!(
@@ -77,32 +87,57 @@ pub(crate) fn content_hash(
         .and_then(Value::as_str)
         .context("it has no content_hash")?;
     let hash: ContentHash = hash.parse().map_err(|error| anyhow!("{error}"))?;
-    let Some(salt) = event.remove("content_salt") else {
+    if !event.contains_key("content_salt") && !event.contains_key("parts") {
         return Ok((hash, false));
-    };
-    let salt: ContentSalt = salt.as_str().unwrap_or_default().parse()?;
+    }
+    let salt = StoredSalt::take_members(event).context("its salt cannot be read")?;
     event.remove("redacted");
     let mut text = String::new();
     canonical::write_object(&mut text, event);
     ensure!(
-        ContentHash::of(&text, &salt, log) == Some(hash),
+        salt.content_hash(&text, log) == Some(hash),
         "it does not have its content hash"
     );
     Ok((hash, true))
+}
+
+/// Which events the file has, where some were removed.
+fn described(removed: &RemovedEvents) -> String {
+    let first = match removed.tree.size() {
+        0 => None,
+        count => Some(format!("the first {count}")),
+    };
+    let others = match removed.leaves.len() {
+        0 => None,
+        count if first.is_some() => Some(format!("{count} others")),
+        count => Some(format!("{count}")),
+    };
+    match first.into_iter().chain(others).collect::<Vec<_>>().join(" and ") {
+        removed if removed.is_empty() => "the file has all of them".to_owned(),
+        removed => {
+            format!("{removed} were removed (by the statement of the server), the file has all others")
+        }
+    }
 }
 
 /// Compares the events of a file with the signed log.
 fn compare(
     path: &Path,
     tenant_id: &str,
-    head: &TreeHead,
+    (head, removed): (&TreeHead, RemovedEvents),
     (log, signed_at): (&LogName, Timestamp),
 ) -> Result<Compared, Failure> {
     let shown = path.display();
     let file = File::open(path)
         .with_context(|| format!("cannot open {shown}"))
         .map_err(Failure::Inconclusive)?;
-    let (mut tree, mut later, mut hashes_only) = (Frontier::new(), 0, 0);
+    let RemovedEvents { mut tree, mut leaves } = removed;
+    let (mut number, mut later, mut hashes_only) = (0_u64, 0, 0);
+    let mut pass_removed = |tree: &mut Frontier| {
+        while let Some(leaf) = leaves.remove(&tree.size()) {
+            tree.append(leaf);
+        }
+    };
     let mut lines = BufReader::new(file);
     let mut line = Vec::new();
     loop {
@@ -113,7 +148,8 @@ fn compare(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let number = tree.size() + later + 1;
+        number += 1;
+        pass_removed(&mut tree);
         let event = json::parse(&line).context("it is not JSON").map(Value::from);
         let event = event.with_context(|| format!("line {number} of {shown}"));
         let Value::Object(mut event) = event.map_err(Failure::Inconclusive)? else {
@@ -141,12 +177,10 @@ fn compare(
         tree.append(Hash::of_event(&hash));
         hashes_only += u64::from(!is_whole);
     }
+    pass_removed(&mut tree);
     if tree.size() < head.size {
-        let (read, missing) = (tree.size(), head.size - tree.size());
-        let what = format!(
-            "the tenant has {} events, and {shown} {read}: {missing} left out",
-            head.size
-        );
+        let (size, missing) = (head.size, head.size - tree.size());
+        let what = format!("the tenant has {size} events, and {shown} {number}: {missing} left out");
         return Err(Failure::refused(what));
     }
     match tree.root() == head.root {

@@ -77,7 +77,7 @@ impl Sender {
             occurred_at: record.occurred_at(),
             canonical: record.canonical().to_owned(),
             content_hash: record.content_hash(),
-            content_salt: *record.content_salt(),
+            content_salt: (*record.content_salt()).into(),
             redacted: false,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::careful::{edge, rewriting};
 use super::super::tampering::{enlist, forgery, move_event};
-use super::super::{canonical, delete, id_bytes, live_log, quoted};
+use super::super::{canonical, delete, hash_of, id_bytes, live_log, quoted};
 use super::edit::{Attacked, Edit};
 use super::{PARTIAL, TILED};
 use audit_domain::{ContentHash, ContentSalt};
@@ -102,6 +102,25 @@ fn other_event_id(attacked: &Attacked<'_>) -> String {
     )
 }
 
+/// An event is deleted as a removal does it, with a record, and the log has no removal.
+fn removed(attacked: &Attacked<'_>) -> String {
+    let hash = hash_of(
+        &live_log(&attacked.case.organization),
+        &attacked.case.events[TILED],
+    );
+    let offset = u8::try_from(TILED).expect("an offset in the first tile");
+    // In the slot of the label of zeros.
+    let record = [&[offset, 0xff, 0xff][..], hash.as_bytes(), &[0; 8]].concat();
+    format!(
+        "{PLANTED_REMOVAL};
+         INSERT INTO removed_events (ledger_id, tile_index, removal, records) VALUES (OWN, 0, 1, {});
+         INSERT INTO removed_tenants (ledger_id, slot, label) VALUES (OWN, 0, {}); {}",
+        attacked.blob(&record),
+        attacked.blob(&[0; 32]),
+        delete(attacked.kind(), &format!("seq = {TILED}"))
+    )
+}
+
 fn older_checkpoint(attacked: &Attacked<'_>) -> String {
     let note = attacked.older_note;
     let size = note.lines().nth(1).expect("a size");
@@ -120,13 +139,24 @@ const STATUS: &str =
 const NO_EVENT: &str = "no event: the daily limit counts again";
 const NO_NOTE: &str = "it has no signature, and the server does not send it";
 const INDEX: &str = "`log verify --index`";
+const NO_REMOVAL: &str = "its code is wrong and no event of the log authorises it, so nothing is removed";
+const PLANTED_REMOVAL: &str = "INSERT INTO removals (ledger_id, number, kind, state, event_seq, first_seq, end_seq, cursor_seq, records, code, changed_at, leased_until)
+             VALUES (OWN, 1, 'retention', 'removing', 5, 0, 100, 0, 1, #32#, 0, 0)";
 
 /// All edits. Each must be noticed by `log verify` or `log audit`, or the server writes the right value again, unless it is excused.
 pub(super) fn edits() -> Vec<Edit> {
-    [events(), rows_of_events(), heads(), trees(), maps(), rest()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        events(),
+        rows_of_events(),
+        heads(),
+        trees(),
+        maps(),
+        rest(),
+        removals(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The texts, hashes and positions of events.
@@ -408,5 +438,17 @@ fn rest() -> Vec<Edit> {
              FROM api_keys WHERE project_id = PROJECT").excused(CONFIGURATION),
         Edit::both("a rule planted", "INSERT INTO alert_rules (project_id, id, name, action_pattern, threshold, window_seconds, group_by, severity, enabled, cooldown_seconds, conditions, revision, created_at)
              VALUES (PROJECT, '01890000-0000-7000-8000-000000000000', 'planted', 'door.*', 1, 60, 'tenant_id', 'low', TRUE, 60, '{}', 1, 0)").excused(CONFIGURATION),
+    ]
+}
+
+/// What removes events. `tests/it/retention/edits.rs` edits what a removal has left.
+fn removals() -> Vec<Edit> {
+    vec![
+        Edit::both(
+            "the newest lifecycle event",
+            "UPDATE ledgers SET lifecycle_seq = 5 WHERE HEAD",
+        ),
+        Edit::built("an event deleted, with a record of a removal", removed),
+        Edit::both("a removal planted", PLANTED_REMOVAL).excused(NO_REMOVAL),
     ]
 }

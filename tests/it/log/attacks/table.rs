@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The number of rows that no edit of this suite may take away.
-const EDITS_MIN: usize = 78;
+const EDITS_MIN: usize = 81;
 /// The titles of all columns but the first one, and the line below them.
 const COLUMNS: &str = "| Database | `log verify` | `log audit` | Witness | Client | Events refused | Why it is not noticed |\n|---|---|---|---|---|---|---|---|\n";
 /// The number of situations in a table.

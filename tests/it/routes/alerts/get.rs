@@ -245,7 +245,7 @@ fn filters_find_what_they_say_and_combine(database: DatabaseKind) {
     let organization = organization_with_alerts(database);
     let project = organization.project();
     let rules = organization.project().alert_rules();
-    let (doors, windows) = (text(&rules[6], "id"), text(&rules[7], "id"));
+    let (doors, windows) = (text(&rules[7], "id"), text(&rules[8], "id"));
     let all = project.all_alerts();
     project.move_alert(&all[0], "acknowledged");
     project.move_alert(&all[1], "resolved");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::thread;
 
 const CUSTOM_RULES_MAX: usize = 100;
-const BUILTIN_RULES: usize = 6;
+const BUILTIN_RULES: usize = 7;
 
 /// Creates the rule, and changes an existing rule to it. Both requests must be refused on these fields.
 fn expect_invalid(organization: &Organization, path: &str, change: Value, fields: &[&str]) {

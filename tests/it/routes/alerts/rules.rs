@@ -4,7 +4,7 @@ use audit_tests::{DatabaseKind, Organization, alert_rule, merge, on_both_databas
 use serde_json::{Value, json};
 
 /// Id, pattern, threshold, window in seconds, grouping and severity of each built-in rule, in the order of the list.
-const BUILTINS: [(&str, &str, u32, u32, &str, &str); 6] = [
+const BUILTINS: [(&str, &str, u32, u32, &str, &str); 7] = [
     ("auth_brute_force", "auth.failed*", 5, 300, "actor_id", "high"),
     ("password_spraying", "auth.failed*", 5, 300, "ip_address", "high"),
     (
@@ -25,6 +25,7 @@ const BUILTINS: [(&str, &str, u32, u32, &str, &str); 6] = [
     ),
     ("bulk_data_export", "*.exported", 5, 600, "actor_id", "medium"),
     ("account_deletion_spike", "*.deleted", 5, 600, "tenant_id", "high"),
+    ("retention", "audit.retention.*", 1, 60, "actor_id", "high"),
 ];
 const UNKNOWN_ID: &str = "67e55044-10b1-426f-9247-bb680e5fe0c8";
 
@@ -50,7 +51,7 @@ fn member_names(object: &Value) -> Vec<&str> {
 }
 
 on_both_databases! {
-    a_project_starts_with_six_built_in_rules,
+    a_project_starts_with_seven_built_in_rules,
     a_created_rule_is_answered_and_listed_after_the_built_in_ones,
     what_a_new_rule_does_not_say_has_a_default,
     a_custom_rule_can_be_changed_in_every_field,
@@ -65,7 +66,7 @@ on_both_databases! {
     a_rule_belongs_to_one_project_and_both_of_its_environments,
 }
 
-fn a_project_starts_with_six_built_in_rules(database: DatabaseKind) {
+fn a_project_starts_with_seven_built_in_rules(database: DatabaseKind) {
     let organization = Organization::fresh(database);
     let expected = BUILTINS.map(|(id, pattern, threshold, window, group_by, severity)| {
         json!({
@@ -89,6 +90,11 @@ fn a_project_starts_with_six_built_in_rules(database: DatabaseKind) {
                 .is_some_and(|all| all.contains(&json!("*.login")))
         );
     }
+    let retention = rules[6].as_object_mut().expect("an object");
+    assert_eq!(
+        retention.remove("further_action_patterns"),
+        Some(json!(["audit.hold.released", "audit.events.removed"]))
+    );
     let spraying = rules[1].as_object_mut().expect("an object");
     assert_eq!(spraying.remove("count_distinct"), Some(json!("actor_id")));
     for rule in &mut rules {
@@ -130,8 +136,8 @@ fn a_created_rule_is_answered_and_listed_after_the_built_in_ones(database: Datab
     let second = organization.create_alert_rule(alert_rule(json!({"name": "a second one"})));
     let third = organization.create_alert_rule(alert_rule(json!({"name": "a second one"})));
     let rules = organization.project().alert_rules();
-    assert_eq!(rules[6..], [rule, second, third], "the oldest first");
-    assert_eq!(rules[..6].len(), BUILTINS.len());
+    assert_eq!(rules[7..], [rule, second, third], "the oldest first");
+    assert_eq!(rules[..7].len(), BUILTINS.len());
 }
 
 fn what_a_new_rule_does_not_say_has_a_default(database: DatabaseKind) {
@@ -289,7 +295,7 @@ fn a_deleted_rule_is_gone(database: DatabaseKind) {
         .send()
         .expect_status(200);
     assert_eq!(response["deleted"], true);
-    assert_eq!(organization.project().alert_rules()[6..], [other]);
+    assert_eq!(organization.project().alert_rules()[7..], [other]);
     organization
         .master()
         .delete(&path_of(&rule))
@@ -354,7 +360,7 @@ fn a_rule_belongs_to_one_project_and_both_of_its_environments(database: Database
         .expect_status(200);
     assert_eq!(in_other.alert_rules().len(), BUILTINS.len());
     let rules = in_default.alert_rules();
-    assert_eq!((&rules[6..], &rules[0]["enabled"]), (&[rule][..], &json!(true)));
+    assert_eq!((&rules[7..], &rules[0]["enabled"]), (&[rule][..], &json!(true)));
     assert_eq!(organization.test().alert_rules(), rules);
     let in_query = master
         .get("/alerts/rules")

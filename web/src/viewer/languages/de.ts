@@ -94,6 +94,7 @@ export const de: Messages = {
   liveConnecting: "Verbindung wird aufgebaut …",
   liveOff: "Nicht live",
   asOf: (time) => `Stand ${time}`,
+  removedBefore: (time) => `Ereignisse vor ${time} wurden ganz oder teilweise entfernt`,
   relativeTimes: "Relative Zeiten",
   absoluteTimes: "Absolute Zeiten",
   utc: "UTC",

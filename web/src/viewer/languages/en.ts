@@ -94,6 +94,7 @@ export const en = {
   liveConnecting: "Connecting …",
   liveOff: "Not live",
   asOf: (time: string) => `as of ${time}`,
+  removedBefore: (time: string) => `events from before ${time} were removed, all or in part`,
   relativeTimes: "Relative times",
   absoluteTimes: "Absolute times",
   utc: "UTC",

@@ -237,7 +237,10 @@ class AsyncRedactionRules:
 
 
 class AsyncPortal:
-    """``client.portal``. Name and logo that the portal of the project shows, and what tenants may create. Writing needs a master key."""
+    """``client.portal``. Name and logo that the portal of the project shows, and what tenants may create.
+
+    Writing needs a master key.
+    """
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport

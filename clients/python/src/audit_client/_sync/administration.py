@@ -238,7 +238,10 @@ class RedactionRules:
 
 
 class Portal:
-    """``client.portal``. Name and logo that the portal of the project shows, and what tenants may create. Writing needs a master key."""
+    """``client.portal``. Name and logo that the portal of the project shows, and what tenants may create.
+
+    Writing needs a master key.
+    """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

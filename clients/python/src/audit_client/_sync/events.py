@@ -2,7 +2,7 @@
 """Events: ingest, queries, the feed, exports and proofs."""
 
 import json
-from typing import Any, Iterator, Dict, Literal, Mapping, Optional, Sequence, Union, cast
+from typing import Any, Iterator, Dict, List, Literal, Mapping, Optional, Sequence, Union, cast
 
 from .._buffer import REQUEST_EVENTS_MAX, body_of, entry_of
 from .._transport import Transport
@@ -19,6 +19,7 @@ from ..types import (
     FeedPage,
     IngestResult,
     Interval,
+    LoggedRemoval,
     OneOrMore,
     Outcome,
     Proof,
@@ -235,6 +236,11 @@ class Log:
         """Hashes of the tree, by the path of a tile after ``tile/`` (C2SP tlog-tiles)."""
         steps = "/".join(segment(step) for step in path.split("/"))
         return self._transport.send(call("GET", f"/log/tile/{steps}", in_environment=True), text_response)
+
+    def removals(self) -> List[LoggedRemoval]:
+        """For auditors: the plans in their grace period, the removals and the erasures, oldest first."""
+        request = call("GET", "/log/removals", in_environment=True)
+        return cast(List[LoggedRemoval], (self._transport.send(request, json_of))["removals"])
 
     def consistency(self, from_size: int, to_size: int) -> ConsistencyProof:
         """The proof that the log of ``to_size`` events extends that of ``from_size``."""

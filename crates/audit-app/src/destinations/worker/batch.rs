@@ -41,7 +41,7 @@ pub(super) struct Found {
     next_seq: u64,
     /// The number of the log at which the run ends now.
     end: u64,
-    /// Whether the log lacks the event with the number `next_seq`.
+    /// Whether the log lacks the event with the number `next_seq`, and no removal has taken it.
     is_missing: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) enum Next {
         next_seq: u64,
         has_more: bool,
     },
-    /// The log lacks the event with this number.
+    /// The log lacks the event with this number, and no removal has taken it.
     Missing {
         seq: u64,
     },
@@ -116,13 +116,17 @@ impl Found {
             let fitting = fetch.rows_of(bytes_max - bytes);
             let limit = wanted.min(FETCHED_ROWS_MAX).min(remaining).min(fitting);
             let fetched = reader.logged_events(ledger_id, found.next_seq, limit)?;
-            found.is_missing = fetched.is_empty();
+            let present = fetched
+                .first()
+                .map_or(range.end, |first| first.seq.min(range.end));
+            if present > found.next_seq {
+                let skipped = found.skip_removed(reader, ledger_id, present)?;
+                rows += skipped;
+                found.is_missing = skipped == 0;
+                continue;
+            }
             for logged in fetched {
-                if found.events.len() == records {
-                    break;
-                }
-                found.is_missing = logged.seq != found.next_seq;
-                if found.is_missing {
+                if found.events.len() == records || logged.seq != found.next_seq {
                     break;
                 }
                 rows += 1;
@@ -135,6 +139,19 @@ impl Found {
             }
         }
         Ok(found)
+    }
+
+    /// Goes on behind the removed events at the next numbers, before `end`. Returns how many.
+    fn skip_removed(&mut self, reader: &mut Reader<'_>, ledger_id: LedgerId, end: u64) -> Result<usize> {
+        let start = self.next_seq;
+        let seqs = start..end.min(start + BATCH_ROWS_MAX as u64);
+        for record in reader.removed_rows(ledger_id, seqs)? {
+            if record.seq != self.next_seq {
+                break;
+            }
+            self.next_seq += 1;
+        }
+        Ok((self.next_seq - start) as usize)
     }
 
     /// Leaves out the events from this one on.

@@ -27,6 +27,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+mod removed;
+
 const ID: &str = "dst_1";
 
 /// A clock that the test moves.

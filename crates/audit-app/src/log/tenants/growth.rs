@@ -1,13 +1,13 @@
 //! Bringing a map up to date.
 
-use super::batch::Batch;
+use super::batch::{Batch, TenantEvents};
 use super::behind::MapBehind;
 use super::progress::MapTurn;
 use super::{CurrentMap, MapFailure, MappedLog};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_ledger::{
-    Frontier, Growth, GrowthError, Hash, MapPart, MapTile, MapTileId, Tile, TileId, TreeHead,
+    Frontier, Growth, GrowthError, Hash, MapPart, MapTile, MapTileId, TenantLabel, Tile, TileId, TreeHead,
 };
 use audit_store::{
     LedgerId, NewTenantTile, RecentEvent, StoreError, StoredTenantMap, TenantLog, TenantMapChange,
@@ -189,22 +189,26 @@ impl AuditLog {
 
     fn change_of(&self, map: &CurrentMap<'_>, batch: Batch) -> Result<TenantMapChange, MapFailure> {
         let key = &map.log.key;
-        let slots = batch.tenants.keys().map(|tenant_id| key.label(tenant_id).slot());
+        let slots = batch.tenants.keys().map(TenantLabel::slot);
         let (mut part, mut known) = self.verified_part(map, slots.collect())?;
         let (mut logs, mut tiles, mut leaves) = (Vec::new(), Vec::new(), Vec::new());
-        for (tenant_id, events) in batch.tenants {
-            let label = key.label(&tenant_id);
-            let before = known.remove(&label.slot()).unwrap_or_else(|| TenantLog {
+        for (label, TenantEvents { tenant_id, events }) in batch.tenants {
+            let mut before = known.remove(&label.slot()).unwrap_or_else(|| TenantLog {
                 slot: label.slot(),
-                tenant_id: tenant_id.clone(),
+                label,
+                tenant_id: String::new(),
                 tree: Frontier::new(),
                 recent: Vec::new(),
                 recent_seq: 0,
             });
-            if before.tenant_id != tenant_id {
+            if before.label != label {
                 // 64 bits of two SHA-256 are equal.
                 let what = "map of tenants: two of them have one position";
                 return Err(StoreError::Damaged { what }.into());
+            }
+            if before.tenant_id.is_empty() {
+                // It is new, or its events before these were all removed, and its name with them.
+                before.tenant_id = tenant_id;
             }
             let (after, filled) = self.grow_log(map.log.ledger_id, &before, &events)?;
             leaves.push((label.slot(), label.leaf(&after.tree.head())));
@@ -243,11 +247,13 @@ impl AuditLog {
         let mut part = MapPart::new(tiles);
         let mut logs = HashMap::with_capacity(stored_logs.len());
         for stored in stored_logs {
-            let log = stored
-                .read()
-                .filter(|log| key.label(&log.tenant_id).slot() == log.slot);
+            let is_own = |log: &TenantLog| {
+                let is_named = log.tenant_id.is_empty() || key.label(&log.tenant_id) == log.label;
+                is_named && log.label.slot() == log.slot
+            };
+            let log = stored.read().filter(is_own);
             let log = log.ok_or_else(|| MapFailure::forged("the log of a tenant cannot be read"))?;
-            part.insert(log.slot, key.label(&log.tenant_id).leaf(&log.tree.head()));
+            part.insert(log.slot, log.label.leaf(&log.tree.head()));
             logs.insert(log.slot, log);
         }
         part.verify(key, &map.state.root, slots)
@@ -298,6 +304,7 @@ impl AuditLog {
         };
         let after = TenantLog {
             slot,
+            label: before.label,
             tenant_id: before.tenant_id.clone(),
             tree,
             recent,

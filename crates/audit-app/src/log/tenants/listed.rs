@@ -12,7 +12,7 @@ use audit_store::StoredTenantLog;
 pub struct TenantsRequest {
     /// The cursor of an earlier response.
     pub cursor: Option<String>,
-    /// The maximum number of tenants.
+    /// The maximum number of tenants. A page has fewer where tenants have no events left.
     pub limit: usize,
 }
 
@@ -21,7 +21,7 @@ pub struct TenantsRequest {
 pub struct ListedTenant {
     /// Its id.
     pub id: String,
-    /// The number of its events.
+    /// The number of its events, removed ones included.
     pub events: u64,
 }
 
@@ -57,7 +57,9 @@ impl AuditLog {
         self.with_tenant_map(&self.mapped_log(&scope)?, size, Grower::Request, |map| {
             let mut logs = self.tenants_after(map, after, request.limit + 1)?;
             let cursor = self.seal_id_cursor(&mut logs, request.limit, &cursor_scope, cursor_of);
-            let tenants = logs.iter().map(listed).collect::<Result<_, MapFailure>>()?;
+            // The name of a tenant goes with its last event.
+            let named = logs.iter().filter(|log| !log.tenant_id.is_empty());
+            let tenants = named.map(listed).collect::<Result<_, MapFailure>>()?;
             Ok(TenantsResponse { tenants, cursor })
         })
     }

@@ -72,6 +72,15 @@ impl ServiceEvent {
         Self::destination_noted(ServiceAction::DestinationReplayStopped, row).with("run", replay.number)
     }
 
+    /// The destination delays the plan of retention at this position of its log. Stored once for each plan.
+    pub(crate) fn retention_delayed(row: &DestinationRow, plan: u64) -> Self {
+        let action = ServiceAction::RetentionDelayed;
+        Self {
+            idempotency_key: Some(format!("{action} {plan} {}", row.id)),
+            ..Self::destination_noted(action, row).with("plan", plan)
+        }
+    }
+
     /// Something about a destination that changes no setting.
     pub(crate) fn destination_noted(action: ServiceAction, row: &DestinationRow) -> Self {
         Self::new(action, "destination", &row.id, Some(&row.name))

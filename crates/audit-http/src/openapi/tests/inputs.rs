@@ -41,7 +41,7 @@ fn cases(document: &Value) -> Vec<Case> {
 }
 
 /// Parameters that exclude each other.
-const ALTERNATIVES: [&str; 2] = ["time_zone", "utc_offset"];
+const ALTERNATIVES: [[&str; 2]; 2] = [["time_zone", "utc_offset"], ["days", "preset"]];
 
 /// The parameters of a query string as the fields of an object, and one example with all of them, or two with each of the alternatives.
 fn query_case(name: &str, operation: &Value, check: Check) -> Case {
@@ -57,15 +57,16 @@ fn query_case(name: &str, operation: &Value, check: Check) -> Case {
             example.insert(name.to_owned(), value.unwrap_or_else(|| json!("a cursor")));
         }
     }
-    let has_alternatives = ALTERNATIVES.iter().all(|name| example.contains_key(*name));
+    let are_there = |names: &[&str; 2]| names.iter().all(|name| example.contains_key(*name));
+    let alternatives = ALTERNATIVES.into_iter().find(are_there);
     let without = |name: &&str| {
         let mut example = example.clone();
         example.remove(*name);
         Value::from(example)
     };
-    let examples = match has_alternatives {
-        true => ALTERNATIVES.iter().map(without).collect(),
-        false => vec![example.into()],
+    let examples = match alternatives {
+        Some(names) => names.iter().map(without).collect(),
+        None => vec![example.clone().into()],
     };
     Case {
         name: format!("the query of {name}"),

@@ -77,6 +77,7 @@ fn before() -> Before {
             size: 10,
             last: None,
             frontier: Some(frontier_of(10)),
+            lifecycle: None,
             day: 100,
             day_events: 0,
             group_id: 0,
@@ -591,4 +592,51 @@ proptest::proptest! {
             proptest::prop_assert!(Month::of(stamp.received_at) <= month && Month::of(stamp.id.time()) <= month);
         }
     }
+}
+
+/// An event of an action that moves the chain of lifecycle events, where the service records it.
+fn lifecycle_event(millis: i64) -> NewEvent {
+    NewEvent {
+        action: "audit.hold.placed".to_owned(),
+        ..event(millis, None, "h")
+    }
+}
+
+#[test]
+fn an_ordinary_append_keeps_the_lifecycle_of_the_head() {
+    let events = vec![event(1, None, "a"), lifecycle_event(2), event(3, None, "b")];
+    let own = AppendRequest::new(destination(None), events, Origin::Service);
+    let first = plan(vec![own, request(None, vec![event(4, None, "c")])], before());
+    assert_eq!(first.after.heads[&LEDGER].lifecycle, Some(11));
+    let second = plan(vec![request(None, vec![event(5, None, "d")])], first.after);
+    assert_eq!(second.after.heads[&LEDGER].lifecycle, Some(11));
+}
+
+#[test]
+fn a_client_event_of_a_lifecycle_action_moves_nothing() {
+    for origin in [Origin::Sent, Origin::Claimed(Timestamp::from_seconds(1))] {
+        let mut before = before();
+        head(&mut before).lifecycle = Some(3);
+        let sent = AppendRequest::new(destination(None), vec![lifecycle_event(1)], origin);
+        let plan = plan(vec![sent], before);
+        assert_eq!(plan.rows.len(), 1);
+        assert_eq!(plan.after.heads[&LEDGER].lifecycle, Some(3));
+    }
+}
+
+#[test]
+fn a_request_that_is_refused_moves_no_lifecycle() {
+    let mut before = before();
+    let repeated = event(2, Some("k"), "a");
+    let forged = KnownKey {
+        event: None,
+        month: Month::MIN,
+    };
+    let hash = repeated.idempotency.unwrap().hash;
+    before.keys = KnownKeys::from([((LEDGER, hash), forged)]);
+    let events = vec![lifecycle_event(1), repeated];
+    let own = AppendRequest::new(destination(None), events, Origin::Service);
+    let plan = plan(vec![own], before);
+    assert!(matches!(plan.outcomes[0], Err(StoreError::ForgedRow { .. })));
+    assert_eq!(plan.after.heads[&LEDGER].lifecycle, None);
 }

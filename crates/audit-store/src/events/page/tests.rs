@@ -3,7 +3,8 @@ use crate::events::{Candidates, ScanSession};
 use crate::ids::LedgerId;
 use crate::search::counting::{Counting, Tally, Uncounted};
 use audit_domain::{
-    ContentHash, ContentSalt, EventFilter, EventId, EventOrder, Facet, PageLimit, Position, Timestamp,
+    ContentHash, ContentSalt, EventFilter, EventId, EventOrder, Facet, PageLimit, Position, StoredSalt,
+    Timestamp,
 };
 
 /// Events of these sizes, newest first.
@@ -61,6 +62,10 @@ impl ScanSession for Events {
         Ok(events)
     }
 
+    fn stopped_at(&self, _: &usize) -> Option<Position> {
+        None
+    }
+
     fn count(&mut self, _: &Candidates, _: &Counting) -> Result<Result<Tally<StoredEvent>, Uncounted>> {
         Ok(Err(Uncounted::Incomplete))
     }
@@ -86,7 +91,7 @@ fn of_tenant(tenant: &str, index: usize, bytes: usize) -> StoredEvent {
         occurred_at: Timestamp::from_micros(0),
         canonical: text(&padding),
         content_hash: ContentHash::from_bytes([0; 32]),
-        content_salt: ContentSalt::from_bytes([0; ContentSalt::BYTES]),
+        content_salt: StoredSalt::Whole(ContentSalt::from_bytes([0; ContentSalt::BYTES])),
         redacted: false,
     }
 }

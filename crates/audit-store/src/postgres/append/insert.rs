@@ -36,6 +36,7 @@ type HeadColumns = (
     Binary,
     BigInt,
     Binary,
+    Nullable<BigInt>,
     Binary,
     BigInt,
     BigInt,
@@ -87,6 +88,7 @@ impl ToSql<WrittenHead, Pg> for HeadChange<'_> {
                 last_id.as_slice(),
                 after.last.received_at.as_micros(),
                 after.frontier.as_slice(),
+                after.lifecycle,
                 after.code.as_slice(),
                 after.day,
                 after.day_events,
@@ -210,7 +212,7 @@ impl QueryFragment<Pg> for UpdateHeads<'_> {
         pass.push_sql(
             "UPDATE ledgers SET size = head.size, last_event_id = head.last_event_id, \
                  last_received_at = head.last_received_at, frontier = head.frontier, \
-                 head_code = head.head_code, day = head.day, day_events = head.day_events \
+                 lifecycle_seq = head.lifecycle_seq, head_code = head.head_code, day = head.day, day_events = head.day_events \
              FROM unnest(",
         );
         pass.push_bind_param::<Array<WrittenHead>, _>(&self.heads)?;

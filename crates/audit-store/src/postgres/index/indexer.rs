@@ -3,7 +3,7 @@
 use super::backlog::{Backlog, Batch, GroupId, Piece, Unindexed};
 use super::lease::Leases;
 use super::segments::{ReadAhead, WrittenBlocks};
-use super::{RowKey, format};
+use super::{RowKey, format, removed_rows};
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::postgres::connection::Purpose;
@@ -34,6 +34,8 @@ const INTERVALS_DUE: u32 = 10;
 /// How long a row of another node stays in the backlog until its node counts as dead. A living node indexes within a few
 /// rounds.
 const LEFT_AFTER: Duration = Duration::from_secs(5);
+/// What an operator does about a damaged index.
+const REPAIR: &str = "DELETE FROM index_format: nodes rebuild the index";
 /// Rows of the backlog that are read at once.
 const READ_ROWS_MAX: i64 = 10_000;
 
@@ -59,6 +61,8 @@ struct IndexingSession {
     merging: BTreeMap<GroupId, Merging<RowKey>>,
     /// Groups that may have segments to merge.
     to_merge: BTreeSet<GroupId>,
+    /// Groups that may have rows of removed events.
+    to_purge: BTreeSet<GroupId>,
     /// The sum of the ids of each group's segments at the last round. Any change changes it.
     segment_sums: HashMap<GroupId, i64>,
     /// Rows of the backlog that other nodes wrote, and when this node saw each first.
@@ -164,6 +168,7 @@ impl IndexingSession {
             leases,
             merging: BTreeMap::new(),
             to_merge: BTreeSet::new(),
+            to_purge: BTreeSet::new(),
             segment_sums: HashMap::new(),
             left: HashMap::new(),
             abandoned: VecDeque::new(),
@@ -204,7 +209,8 @@ impl IndexingSession {
                 break;
             }
         }
-        while progress.is_idle() && self.merge(MERGED_ROWS_MIN, Extent::PastMonths)? {}
+        // Once at least: while events arrive all the time, the rows of removed ones go, too.
+        while !progress.is_closed() && self.merge_or_purge()? && progress.is_idle() {}
         Ok(())
     }
 
@@ -312,6 +318,9 @@ impl IndexingSession {
         let held = self.leases.held();
         self.merging.retain(|group, _| held.contains(group));
         self.to_merge.retain(|group| held.contains(group));
+        self.to_purge = removed_rows::groups(&mut self.connection, held)?
+            .into_iter()
+            .collect();
         let sums: Vec<(GroupId, i64)> = index_segments::table
             .filter(index_segments::group_id.eq_any(held))
             .group_by(index_segments::group_id)
@@ -452,13 +461,61 @@ impl IndexingSession {
                     merging.forget();
                     false
                 }
-                outcome => merging.stepped(outcome, "DELETE FROM index_format: nodes rebuild the index")?,
+                outcome => merging.stepped(outcome, REPAIR)?,
             };
             if !is_unfinished {
                 self.to_merge.remove(&group);
             }
         }
         Ok(!self.to_merge.is_empty())
+    }
+
+    /// A step of merges, or without one of what follows removals. Returns whether there is more to do.
+    fn merge_or_purge(&mut self) -> Result<bool> {
+        Ok(self.merge(MERGED_ROWS_MIN, Extent::PastMonths)? || self.purge()?)
+    }
+
+    /// Writes a segment of each group again without the rows of removed events, if it has any. Returns whether there is more to do.
+    fn purge(&mut self) -> Result<bool> {
+        if self
+            .last_round
+            .is_none_or(|last| last.elapsed() >= ROUND_INTERVAL)
+        {
+            // It can take minutes, and the leases have to be renewed.
+            return Ok(false);
+        }
+        for group in self.to_purge.clone() {
+            let merging = self.merging.entry(group).or_default();
+            let outcome = self
+                .leases
+                .work(group, &mut self.connection, &mut self.ahead, |blocks| {
+                    let Some((month, gone)) = removed_rows::first(blocks.connection(), group)? else {
+                        return Ok(false);
+                    };
+                    let is_absent = merging.purge(month, &gone, blocks, |blocks, segment| {
+                        removed_rows::left_out(blocks.connection(), group, month, segment)
+                    })?;
+                    if is_absent {
+                        removed_rows::forget(blocks.connection(), group, month, &gone)?;
+                    }
+                    Ok(true)
+                });
+            let has_more = match outcome {
+                // Another node has the lease, and merges.
+                Err(StoreError::Stale) => {
+                    self.leases.lost(group);
+                    merging.forget();
+                    false
+                }
+                outcome => merging.stepped(outcome, REPAIR)?,
+            };
+            if has_more && !merging.is_damaged() {
+                self.to_merge.insert(group);
+            } else {
+                self.to_purge.remove(&group);
+            }
+        }
+        Ok(!self.to_purge.is_empty())
     }
 }
 

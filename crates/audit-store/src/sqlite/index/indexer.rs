@@ -1,13 +1,14 @@
 //! The thread that indexes.
 
 use super::segments::SegmentBlocks;
-use super::{backlog, connect, rebuild};
+use super::{backlog, connect, rebuild, removed_rows};
 use crate::error::{Result, StoreError};
 use crate::search::merging::{Extent, MERGED_ROWS_MIN, Merging, Segments as _, rows_to_merge};
 use crate::search::{INDEXED_EVENTS_MAX, INDEXING_RETRY_INTERVAL};
 use crate::signal::{Progress, Signal};
 use crate::sqlite::Shared;
 use crate::sqlite::connection::{self, Purpose};
+use crate::sqlite::space;
 use audit_domain::Month;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -27,10 +28,14 @@ pub(crate) struct Indexer {
     merging: Merging<i64>,
     /// Events that this process has indexed of a rebuild.
     rebuilt_events: usize,
+    /// Whether the write-ahead log has pages that were given back, with words of removed events.
+    has_given_back: bool,
 }
 
 /// Postings that are merged in one transaction, at most.
 const MERGED_ROWS_MAX: usize = 200_000;
+/// What an operator does about a damaged index.
+const REPAIR: &str = "stop the server, remove the index file, and start: the index is rebuilt";
 /// Events of a rebuild that are indexed in one transaction.
 const REBUILT_EVENTS_MAX: usize = 4_000;
 /// Events of a rebuild between two lines in the log.
@@ -51,6 +56,7 @@ impl Indexer {
             interval,
             merging,
             rebuilt_events: 0,
+            has_given_back: false,
         })
     }
 
@@ -107,8 +113,50 @@ impl Indexer {
             true => Extent::PastMonths,
             false => Extent::Levels,
         };
-        while progress.is_idle() && self.merge(MERGED_ROWS_MIN, extent)? {}
+        // Once at least: while events arrive all the time, the rows of removed ones go, too.
+        while !progress.is_closed() && self.merge_or_purge(extent)? && progress.is_idle() {}
         Ok(())
+    }
+
+    /// A step of merges, or without one of what follows removals. Returns whether there is more to do.
+    fn merge_or_purge(&mut self, extent: Extent) -> Result<bool> {
+        if self.merge(MERGED_ROWS_MIN, extent)? {
+            return Ok(true);
+        }
+        // A rebuild may still add rows that are gone.
+        Ok(extent == Extent::PastMonths && self.purge()?)
+    }
+
+    /// Writes segments again without the rows of removed events, one in each call. Returns whether there is more to do.
+    fn purge(&mut self) -> Result<bool> {
+        if self.merging.is_damaged() {
+            return Ok(false);
+        }
+        let Some((month, gone)) = removed_rows::first(&mut self.database)? else {
+            return Ok(false);
+        };
+        let (merging, database) = (&mut self.merging, &mut self.database);
+        let outcome = self.index.immediate_transaction(|index| {
+            merging.purge(month, &gone, &mut SegmentBlocks(index), |_, segment| {
+                removed_rows::left_out(database, month, segment)
+            })
+        });
+        if merging.stepped(outcome, REPAIR)? && !self.give_back()? {
+            removed_rows::forget(&self.path, &gone)?;
+        }
+        Ok(!self.merging.is_damaged())
+    }
+
+    /// Gives free pages of the file back, until it has none: they have the words of removed events. Returns whether there are more.
+    fn give_back(&mut self) -> Result<bool> {
+        if space::give_back_pages(&mut self.index, 0)? {
+            self.has_given_back = true;
+            return Ok(true);
+        }
+        if std::mem::take(&mut self.has_given_back) {
+            self.index.batch_execute("PRAGMA main.wal_checkpoint(TRUNCATE)")?;
+        }
+        Ok(false)
     }
 
     /// Continues a rebuild of the index until it is complete or there is something else to do, in each call at least once: while
@@ -152,10 +200,7 @@ impl Indexer {
         let outcome = self
             .index
             .immediate_transaction(|index| merging.step(rows, extent, &mut SegmentBlocks(index)));
-        merging.stepped(
-            outcome,
-            "stop the server, remove the index file, and start: the index is rebuilt",
-        )
+        merging.stepped(outcome, REPAIR)
     }
 
     /// Indexes the oldest commits of the backlog in one transaction. Returns the number of their events, which is

@@ -28,6 +28,7 @@ fn head(size: i64, of_month: i64) -> Head {
         size,
         last: None,
         frontier: None,
+        lifecycle: None,
         day: 0,
         day_events: 0,
         months: months

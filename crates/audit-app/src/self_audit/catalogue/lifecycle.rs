@@ -1,0 +1,108 @@
+//! The lifecycle events of a log: its retention, holds and removals.
+
+use super::{ServiceAction, ServiceEvent};
+use crate::self_audit::settings::{self, Settings};
+use audit_domain::{Hold, LifecycleEvent, LogName, RetentionPolicy};
+use serde_json::Value;
+
+impl ServiceEvent {
+    /// A lifecycle event. `previous` is the position of the one before it.
+    pub(crate) fn lifecycle(event: &LifecycleEvent, previous: Option<u64>, log: &LogName) -> Self {
+        let (action, after) = match event {
+            LifecycleEvent::RetentionChanged(policy) => {
+                (ServiceAction::RetentionChanged, settings::of_policy(policy))
+            }
+            LifecycleEvent::RetentionConfirmed { .. } => {
+                (ServiceAction::RetentionConfirmed, Settings::default())
+            }
+            LifecycleEvent::Planned(_) => (ServiceAction::RetentionPlanned, Settings::default()),
+            LifecycleEvent::Cancelled { .. } => (ServiceAction::RetentionCancelled, Settings::default()),
+            LifecycleEvent::Removed(_) => (ServiceAction::EventsRemoved, Settings::default()),
+            LifecycleEvent::ErasurePlanned(_) => (ServiceAction::ErasurePlanned, Settings::default()),
+            LifecycleEvent::ErasureCancelled { .. } => (ServiceAction::ErasureCancelled, Settings::default()),
+            LifecycleEvent::Erased(_) => (ServiceAction::EventsErased, Settings::default()),
+            LifecycleEvent::Restored(_) => (ServiceAction::EventsRestored, Settings::default()),
+            LifecycleEvent::HoldPlaced(hold) => (ServiceAction::HoldPlaced, settings::of_hold(hold)),
+            LifecycleEvent::HoldReleased { .. } => (ServiceAction::HoldReleased, Settings::default()),
+        };
+        Self {
+            metadata: event.metadata(previous),
+            ..Self::new(action, "log", log.as_str(), None).to(after)
+        }
+    }
+
+    /// Whether no event can go because of it that could not go before.
+    pub(crate) fn keeps_events(&self) -> bool {
+        match self.action {
+            ServiceAction::HoldPlaced | ServiceAction::RetentionCancelled => true,
+            ServiceAction::RetentionChanged => self.metadata.get("days") == Some(&Value::Null),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn retention_changed(
+        before: Option<&RetentionPolicy>,
+        after: RetentionPolicy,
+        previous: Option<u64>,
+        log: &LogName,
+    ) -> Self {
+        let before = before.map(settings::of_policy).unwrap_or_default();
+        Self::lifecycle(&LifecycleEvent::RetentionChanged(after), previous, log).changing(before)
+    }
+
+    /// `second_key`: the hold is released with another key than the one that placed it.
+    pub(crate) fn hold_placed(hold: Hold, second_key: bool, previous: Option<u64>, log: &LogName) -> Self {
+        let event = Self::lifecycle(&LifecycleEvent::HoldPlaced(hold), previous, log);
+        match second_key {
+            true => event.with("second_key", true),
+            false => event,
+        }
+    }
+
+    /// `placed` is the position of the event that placed it.
+    pub(crate) fn hold_released(
+        (hold, placed): (String, u64),
+        reason: &str,
+        previous: Option<u64>,
+        log: &LogName,
+    ) -> Self {
+        let reason = reason.to_owned();
+        Self::lifecycle(
+            &LifecycleEvent::HoldReleased { hold, placed, reason },
+            previous,
+            log,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use audit_domain::{CancelReason, Environment, ProjectId, Timestamp};
+
+    #[test]
+    fn what_keeps_events_is_told_from_what_lets_them_go() {
+        let log = LogName::new(ProjectId::from_random([1; 16]), Environment::Live);
+        let policy = |days| {
+            let others = RetentionPolicy::default();
+            LifecycleEvent::RetentionChanged(RetentionPolicy { days, ..others })
+        };
+        let [hold, reason] = ["hld_1", "closed"].map(str::to_owned);
+        let (placed, until) = (7, Timestamp::MIN);
+        let cancelled = LifecycleEvent::Cancelled {
+            plan: 7,
+            reason: CancelReason::Requested,
+        };
+        for (event, keeps) in [
+            (LifecycleEvent::HoldPlaced(Hold::default()), true),
+            (cancelled, true),
+            (policy(None), true),
+            (policy(Some(93)), false),
+            (LifecycleEvent::RetentionConfirmed { until }, false),
+            (LifecycleEvent::HoldReleased { hold, placed, reason }, false),
+        ] {
+            let event = ServiceEvent::lifecycle(&event, None, &log);
+            assert_eq!(event.keeps_events(), keeps, "{event}");
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! The check of all removals of a log, which `log verify` and auditors share.
+
+use super::{RemovalDigest, RemovalKind, RemovalRecord};
+use crate::{Hash, TenantLabel};
+use audit_domain::{
+    HeldFields, Hold, Lifecycle, LifecycleError, LifecycleEvent, LogName, RetentionPlan, Sha256Digest,
+    Timestamp, before_of,
+};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long rows may be there after their removal, in seconds: seven days.
+const REMOVING_SECONDS_MAX: i64 = 7 * 86_400;
+/// How many of the rows that are there and have a record are compared with policy and holds: some 200 bytes each.
+const COMPARED_ROWS_MAX: usize = 1_000_000;
+
+/// Checks that each removal in a log was allowed, and took what it says. It is fed with the log in ascending order.
+pub struct RemovalCheck {
+    log: LogName,
+    now: Timestamp,
+    lifecycle: Lifecycle,
+    /// By the position of the event that authorises them.
+    records: BTreeMap<u64, Collected>,
+    rows: Vec<RowThere>,
+    pub(super) rows_max: usize,
+    uncompared: u64,
+    problems: Vec<RemovalProblem>,
+}
+
+/// What a check has found.
+#[derive(Clone, Debug)]
+pub struct RemovalReport {
+    /// What is wrong, none if nothing is.
+    pub problems: Vec<RemovalProblem>,
+    /// The chain up to the last event.
+    pub lifecycle: Lifecycle,
+    /// Events that retention removed.
+    pub retention: u64,
+    /// Events that erasures removed as a whole.
+    pub erased: u64,
+    /// Events of which erasures removed parts.
+    pub erased_parts: u64,
+    /// Events that have a record, are there, and were too many to be compared with policy and holds.
+    pub uncompared: u64,
+}
+
+/// What is wrong with a removal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RemovalProblem {
+    /// An event of the chain was not allowed.
+    #[error(transparent)]
+    Chain(#[from] LifecycleError),
+    /// An event of the chain lacks a member.
+    #[error("the lifecycle event at {seq} cannot be read")]
+    Unreadable {
+        /// Its position.
+        seq: u64,
+    },
+    /// A record names an event that does not remove anything, not yet, or nothing behind itself.
+    #[error("no removal in the log covers event {seq}: its record names the event at {authority}")]
+    UnknownAuthority {
+        /// Position of the event that has the record.
+        seq: u64,
+        /// The position that the record names.
+        authority: u64,
+    },
+    /// The records are others than those that the removal commits to.
+    #[error("the records of the removal at {removal} do not have its digest")]
+    Digest {
+        /// Position of the plan, removal or erasure.
+        removal: u64,
+    },
+    /// What a removal took is there again, or is still there.
+    #[error("{events} events that the removal at {removal} took are there again, or still")]
+    NotRemoved {
+        /// Position of the removal or erasure.
+        removal: u64,
+        /// How many.
+        events: u64,
+    },
+    /// A hold covers an event that is removed.
+    #[error("the removal at {removal} removed event {seq} while the hold {hold} was in force")]
+    Held {
+        /// Position of the plan, removal or erasure.
+        removal: u64,
+        /// The first such event.
+        seq: u64,
+        /// The hold.
+        hold: String,
+    },
+    /// The policy keeps an event that is removed.
+    #[error("the removal at {removal} removed event {seq}, which the policy keeps for longer")]
+    TooYoung {
+        /// Position of the plan or removal.
+        removal: u64,
+        /// The first such event.
+        seq: u64,
+    },
+}
+
+/// The records of one removal. Its kind is known when its event is read, which is later in the log than its records.
+struct Collected {
+    first: u64,
+    last: u64,
+    events: u64,
+    retention: RemovalDigest,
+    erasure: RemovalDigest,
+    /// The first event that lacks what the record has.
+    missing: Option<u64>,
+    rows_gone: u64,
+    parts_gone: u64,
+}
+
+/// An event that has a record, and of which nothing is gone.
+struct RowThere {
+    seq: u64,
+    authority: u64,
+    is_done: bool,
+    fields: Option<Fields>,
+}
+
+struct Fields {
+    tenant_id: String,
+    actor_id: String,
+    target_id: Vec<String>,
+    category: String,
+    logged_at: Timestamp,
+}
+
+/// What the event says that authorises records.
+struct Authority<'a> {
+    kind: RemovalKind,
+    digest: Sha256Digest,
+    events: u64,
+    /// Position of the plan, and the plan itself where it is one of retention.
+    plan: (u64, Option<&'a RetentionPlan>),
+    /// When the removal was logged. `None` of a plan.
+    removed_at: Option<Timestamp>,
+}
+
+impl RemovalCheck {
+    /// A check of a log from its first event on.
+    pub fn new(log: LogName, now: Timestamp) -> Self {
+        Self {
+            log,
+            now,
+            lifecycle: Lifecycle::default(),
+            records: BTreeMap::new(),
+            rows: Vec::new(),
+            rows_max: COMPARED_ROWS_MAX,
+            uncompared: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Adds a record. Records ascend by position; those of an event come before the event. `authority` is the position of the plan,
+    /// removal or erasure, which must be one of the events that are checked. `is_there`: the event still has what the record says is gone.
+    /// `is_done`: nothing of the removal is left to do, as far as the caller knows.
+    pub fn record(
+        &mut self,
+        authority: u64,
+        record: &RemovalRecord,
+        label: &TenantLabel,
+        is_there: bool,
+        is_done: bool,
+    ) {
+        let log = self.log;
+        let collected = self.records.entry(authority).or_insert_with(|| Collected {
+            first: record.seq,
+            last: record.seq,
+            events: 0,
+            retention: RemovalDigest::new(RemovalKind::Retention, &log),
+            erasure: RemovalDigest::new(RemovalKind::Erasure, &log),
+            missing: None,
+            rows_gone: 0,
+            parts_gone: 0,
+        });
+        collected.events += 1;
+        collected.last = record.seq;
+        collected.retention.add(record, label);
+        collected.erasure.add(record, label);
+        if label.slot() != record.slot {
+            self.problems.push(RemovalProblem::Digest { removal: authority });
+        }
+        match (is_there, record.mask.is_row()) {
+            (true, _) if self.rows.len() < self.rows_max => self.rows.push(RowThere {
+                seq: record.seq,
+                authority,
+                is_done,
+                fields: None,
+            }),
+            (true, _) => self.uncompared += 1,
+            (false, is_row) => {
+                collected.missing.get_or_insert(record.seq);
+                collected.rows_gone += u64::from(is_row);
+                collected.parts_gone += u64::from(!is_row);
+            }
+        }
+    }
+
+    /// Adds an event as a full read returns it. Needed are those of the chain, and those that have records and are there.
+    pub fn event(&mut self, seq: u64, at: Timestamp, event: &Map<String, Value>) {
+        if LifecycleEvent::is_lifecycle(event) {
+            match LifecycleEvent::read(event) {
+                Some((previous, read)) => {
+                    let added = self.lifecycle.add(seq, at, read, previous);
+                    self.problems.extend(added.err().map(RemovalProblem::Chain));
+                }
+                None => self.problems.push(RemovalProblem::Unreadable { seq }),
+            }
+        }
+        let rows = self.rows.iter_mut().rev();
+        for row in rows.take_while(|row| row.seq == seq) {
+            row.fields = Fields::of(event);
+        }
+    }
+
+    /// What was found.
+    pub fn finish(mut self) -> RemovalReport {
+        let mut problems = std::mem::take(&mut self.problems);
+        let (mut retention, mut erased, mut erased_parts) = (0, 0, 0);
+        for (seq, collected) in &self.records {
+            let authority = self.authority(*seq);
+            let is_removal = authority.as_ref().is_some_and(|found| found.removed_at.is_some());
+            match (&authority, collected.missing) {
+                (None, missing) => problems.push(RemovalProblem::UnknownAuthority {
+                    seq: missing.unwrap_or(collected.first),
+                    authority: *seq,
+                }),
+                // A removal takes nothing that came after it.
+                (Some(_), _) if collected.last >= *seq => problems.push(RemovalProblem::UnknownAuthority {
+                    seq: collected.last,
+                    authority: *seq,
+                }),
+                (Some(_), Some(missing)) if !is_removal => problems.push(RemovalProblem::UnknownAuthority {
+                    seq: missing,
+                    authority: *seq,
+                }),
+                (Some(found), _) if found.kind == RemovalKind::Retention => retention += collected.rows_gone,
+                (Some(_), _) => erased += collected.rows_gone,
+            }
+            erased_parts += collected.parts_gone;
+        }
+        problems.extend(self.digests());
+        problems.extend(self.rows_there());
+        RemovalReport {
+            problems,
+            lifecycle: self.lifecycle,
+            retention,
+            erased,
+            erased_parts,
+            uncompared: self.uncompared,
+        }
+    }
+
+    /// The plan, removal or erasure at a position.
+    fn authority(&self, seq: u64) -> Option<Authority<'_>> {
+        let (at, event) = self.lifecycle.event(seq)?;
+        Some(match event {
+            LifecycleEvent::Planned(plan) => Authority {
+                kind: RemovalKind::Retention,
+                digest: plan.digest,
+                events: plan.events,
+                plan: (seq, Some(plan)),
+                removed_at: None,
+            },
+            LifecycleEvent::Removed(removal) => Authority {
+                kind: RemovalKind::Retention,
+                digest: removal.digest,
+                events: removal.events,
+                plan: (removal.plan, self.retention_plan(removal.plan)),
+                removed_at: Some(at),
+            },
+            LifecycleEvent::ErasurePlanned(plan) => Authority {
+                kind: RemovalKind::Erasure,
+                digest: plan.digest,
+                events: plan.events,
+                plan: (seq, None),
+                removed_at: None,
+            },
+            LifecycleEvent::Erased(erasure) => Authority {
+                kind: RemovalKind::Erasure,
+                digest: erasure.digest,
+                events: erasure.events,
+                plan: (erasure.plan, None),
+                removed_at: Some(at),
+            },
+            _ => return None,
+        })
+    }
+
+    fn retention_plan(&self, seq: u64) -> Option<&RetentionPlan> {
+        match self.lifecycle.event(seq)?.1 {
+            LifecycleEvent::Planned(plan) => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// Removals, erasures and open plans without the records that they commit to.
+    fn digests(&self) -> impl Iterator<Item = RemovalProblem> {
+        self.lifecycle.events().filter_map(move |(seq, ..)| {
+            let found = self.authority(seq)?;
+            if found.removed_at.is_none() && !self.lifecycle.is_open(seq) {
+                // The records of a plan that was cancelled are deleted, those of one that was carried out name the removal.
+                return None;
+            }
+            let is_same = match self.records.get(&seq) {
+                None => found.events == 0,
+                Some(records) => {
+                    let digest = match found.kind {
+                        RemovalKind::Retention => records.retention.clone(),
+                        RemovalKind::Erasure => records.erasure.clone(),
+                    };
+                    records.events == found.events
+                        && digest.finish() == Hash::from_bytes(*found.digest.as_bytes())
+                }
+            };
+            (!is_same).then_some(RemovalProblem::Digest { removal: seq })
+        })
+    }
+
+    /// What policy and holds keep, and what should be gone. One problem of a kind for each removal.
+    fn rows_there(&self) -> Vec<RemovalProblem> {
+        let mut again: BTreeMap<u64, u64> = BTreeMap::new();
+        let (mut problems, mut named) = (Vec::new(), BTreeSet::new());
+        for row in &self.rows {
+            let Some(found) = self.authority(row.authority) else {
+                continue;
+            };
+            let (seq, removal) = (row.seq, row.authority);
+            if self.should_be_gone(row, &found) {
+                *again.entry(removal).or_default() += 1;
+            }
+            let Some(fields) = &row.fields else { continue };
+            if let Some(hold) = self.hold_of(fields, &found)
+                && named.insert((removal, "hold"))
+            {
+                let hold = hold.hold.clone();
+                problems.push(RemovalProblem::Held { removal, seq, hold });
+            }
+            let is_too_young = |plan: &RetentionPlan| {
+                let before = before_of(&plan.received_before, &fields.category);
+                before.is_none_or(|before| fields.logged_at >= before)
+            };
+            if found.plan.1.is_some_and(is_too_young) && named.insert((removal, "policy")) {
+                problems.push(RemovalProblem::TooYoung { removal, seq });
+            }
+        }
+        let not_removed = |(removal, events)| RemovalProblem::NotRemoved { removal, events };
+        problems.extend(again.into_iter().map(not_removed));
+        problems
+    }
+
+    /// Whether a removal should have taken the row by now, and none has put it back.
+    fn should_be_gone(&self, row: &RowThere, found: &Authority<'_>) -> bool {
+        let is_late = |at: Timestamp| row.is_done || at.plus_seconds(REMOVING_SECONDS_MAX) < self.now;
+        let mut restored = self.lifecycle.restored();
+        found.removed_at.is_some_and(is_late)
+            && !restored.any(|(at, seqs)| at > row.authority && seqs.contains(&row.seq))
+    }
+
+    /// The hold that was in force at the plan, is still, and covers an event.
+    fn hold_of(&self, fields: &Fields, found: &Authority<'_>) -> Option<&Hold> {
+        let fields = fields.as_held();
+        let mut before = self
+            .lifecycle
+            .holds()
+            .filter(|(placed, _)| *placed < found.plan.0);
+        before
+            .find(|(_, hold)| hold.covers(&fields))
+            .map(|(_, hold)| hold)
+    }
+}
+
+impl Fields {
+    fn of(event: &Map<String, Value>) -> Option<Self> {
+        let held = HeldFields::of(event)?;
+        let category = event.get("category").and_then(Value::as_str);
+        Some(Self {
+            tenant_id: held.tenant_id.to_owned(),
+            actor_id: held.actor_id.to_owned(),
+            target_id: held.target_id.into_iter().map(str::to_owned).collect(),
+            category: category.unwrap_or_default().to_owned(),
+            logged_at: held.logged_at,
+        })
+    }
+
+    fn as_held(&self) -> HeldFields<'_> {
+        HeldFields {
+            tenant_id: &self.tenant_id,
+            actor_id: &self.actor_id,
+            target_id: self.target_id.iter().map(String::as_str).collect(),
+            logged_at: self.logged_at,
+        }
+    }
+}

@@ -1,0 +1,398 @@
+use super::*;
+use crate::TenantMapKey;
+use audit_domain::{
+    DEFAULT_DAYS, Environment, Erasure, ErasurePlan, Hold, LifecycleEvent, ProjectId, ReceivedBefore,
+    Removal, Restored, RetentionPlan, RetentionPolicy, SERVICE_TENANT_ID, Sha256Digest, Timestamp,
+};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+const DAY: i64 = 86_400;
+const NOW: Timestamp = Timestamp::from_seconds(1_768_473_000);
+/// Events before the lifecycle events, and the positions of these.
+const ROWS: u64 = 8;
+const POLICY: u64 = 10;
+const HOLD: u64 = 11;
+const PLAN: u64 = 20;
+const REMOVAL: u64 = 30;
+
+fn log() -> LogName {
+    LogName::new(ProjectId::from_random([1; 16]), Environment::Live)
+}
+
+fn label(seq: u64) -> TenantLabel {
+    TenantMapKey::new([7; 32]).label(&tenant(seq))
+}
+
+fn tenant(seq: u64) -> String {
+    format!("tenant-{}", seq % 3)
+}
+
+fn record(seq: u64) -> RemovalRecord {
+    RemovalRecord {
+        seq,
+        mask: PartMask::ROW,
+        content_hash: ContentHash::from_bytes([seq as u8; 32]),
+        slot: label(seq).slot(),
+    }
+}
+
+fn digest(kind: RemovalKind, seqs: &[u64]) -> Sha256Digest {
+    let mut digest = RemovalDigest::new(kind, &log());
+    for seq in seqs {
+        digest.add(&record(*seq), &label(*seq));
+    }
+    Sha256Digest::from_bytes(*digest.finish().as_bytes())
+}
+
+/// A log of [`ROWS`] events of 500 days ago with a policy of 365 days, and a removal of some of them.
+#[derive(Clone, Debug)]
+struct Case {
+    planned: Vec<u64>,
+    /// The tenant that is held.
+    held: Option<u64>,
+    is_removed: bool,
+    /// The records that the check is given, and which of their events are there.
+    records: Vec<(u64, bool)>,
+    is_done: bool,
+    restored: Option<u64>,
+}
+
+impl Case {
+    fn authority(&self) -> u64 {
+        if self.is_removed { REMOVAL } else { PLAN }
+    }
+
+    fn events(&self) -> Vec<(u64, Timestamp, LifecycleEvent)> {
+        let policy = RetentionPolicy {
+            days: Some(365),
+            ..RetentionPolicy::default()
+        };
+        let received_before = [(DEFAULT_DAYS.to_owned(), NOW.plus_seconds(-365 * DAY))];
+        let plan = RetentionPlan {
+            policy: POLICY,
+            seqs: 0..ROWS,
+            received_before: received_before.into(),
+            events: self.planned.len() as u64,
+            held: 0,
+            kept: 0,
+            digest: digest(RemovalKind::Retention, &self.planned),
+            not_before: NOW,
+        };
+        let mut events = vec![(POLICY, NOW, LifecycleEvent::RetentionChanged(policy))];
+        if let Some(held) = self.held {
+            let hold = Hold {
+                hold: "hld_1".to_owned(),
+                tenant_id: vec![tenant(held)],
+                ..Hold::default()
+            };
+            events.push((HOLD, NOW, LifecycleEvent::HoldPlaced(hold)));
+        }
+        events.push((PLAN, NOW, LifecycleEvent::Planned(plan.clone())));
+        if self.is_removed {
+            let removal = Removal {
+                plan: PLAN,
+                policy: POLICY,
+                holds: self.held.map(|_| HOLD).into_iter().collect(),
+                seqs: plan.seqs,
+                events: plan.events,
+                digest: plan.digest,
+                received_before: plan.received_before,
+                archive: None,
+                undelivered: Vec::new(),
+            };
+            events.push((REMOVAL, NOW, LifecycleEvent::Removed(removal)));
+        }
+        if let Some(restored) = self.restored {
+            let restored = Restored {
+                seqs: restored..restored + 1,
+                events: 1,
+                archive: digest(RemovalKind::Retention, &[]),
+                hold: "hld_1".to_owned(),
+            };
+            events.push((REMOVAL + 1, NOW, LifecycleEvent::Restored(restored)));
+        }
+        events
+    }
+
+    fn check(&self) -> RemovalReport {
+        let mut check = RemovalCheck::new(log(), NOW);
+        for (seq, is_there) in &self.records {
+            check.record(
+                self.authority(),
+                &record(*seq),
+                &label(*seq),
+                *is_there,
+                self.is_done,
+            );
+            if *is_there {
+                check.event(*seq, NOW, &row(*seq, NOW.plus_seconds(-500 * DAY)));
+            }
+        }
+        let mut previous = None;
+        for (seq, at, event) in self.events() {
+            check.event(seq, at, &logged(&event, previous));
+            previous = Some(seq);
+        }
+        check.finish()
+    }
+
+    /// What is wrong, computed from the whole case.
+    fn expected(&self) -> Vec<RemovalProblem> {
+        let (removal, mut expected) = (self.authority(), Vec::new());
+        let missing = self.records.iter().find(|(_, is_there)| !is_there);
+        if let (Some((seq, _)), false) = (missing, self.is_removed) {
+            let (seq, authority) = (*seq, removal);
+            expected.push(RemovalProblem::UnknownAuthority { seq, authority });
+        }
+        let given: Vec<u64> = self.records.iter().map(|(seq, _)| *seq).collect();
+        if given != self.planned {
+            expected.push(RemovalProblem::Digest { removal });
+        }
+        let there = || {
+            self.records
+                .iter()
+                .filter(|(_, is_there)| *is_there)
+                .map(|(seq, _)| *seq)
+        };
+        if let Some(seq) = there().find(|seq| self.held.is_some_and(|held| tenant(held) == tenant(*seq))) {
+            let hold = "hld_1".to_owned();
+            expected.push(RemovalProblem::Held { removal, seq, hold });
+        }
+        let again = there().filter(|seq| self.restored != Some(*seq)).count() as u64;
+        if self.is_removed && self.is_done && again > 0 {
+            expected.push(RemovalProblem::NotRemoved {
+                removal,
+                events: again,
+            });
+        }
+        expected
+    }
+}
+
+fn row(seq: u64, received_at: Timestamp) -> Map<String, Value> {
+    let event = json!({
+        "tenant_id": tenant(seq), "category": "auth", "actor": {"id": "u"}, "received_at": received_at.to_string(),
+    });
+    event.as_object().unwrap().clone()
+}
+
+fn logged(event: &LifecycleEvent, previous: Option<u64>) -> Map<String, Value> {
+    let event = json!({
+        "tenant_id": SERVICE_TENANT_ID, "action": event.action(), "metadata": event.metadata(previous),
+        "changes": event.changes(),
+    });
+    event.as_object().unwrap().clone()
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let subset = || prop::collection::btree_set(0..ROWS, 0..5);
+    let there = prop::collection::vec(any::<bool>(), 5);
+    let other = prop::option::weighted(0.3, subset());
+    (
+        subset(),
+        other,
+        there,
+        prop::option::of(0..3_u64),
+        any::<[bool; 2]>(),
+        prop::option::of(0..ROWS),
+    )
+        .prop_map(
+            |(planned, other, there, held, [is_removed, is_done], restored)| Case {
+                records: other
+                    .unwrap_or_else(|| planned.clone())
+                    .into_iter()
+                    .zip(there)
+                    .collect(),
+                planned: planned.into_iter().collect(),
+                held,
+                is_removed,
+                is_done,
+                restored: restored.filter(|_| is_removed),
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn a_check_finds_what_the_whole_log_shows(case in cases()) {
+        let report = case.check();
+        prop_assert_eq!(&report.problems, &case.expected());
+        let gone = case.records.iter().filter(|(_, is_there)| !is_there).count() as u64;
+        prop_assert_eq!(report.retention, if case.is_removed { gone } else { 0 });
+        prop_assert_eq!(report.lifecycle.removals().count(), usize::from(case.is_removed));
+    }
+
+    #[test]
+    fn a_record_is_read_as_written(
+        tile in 0..1_u64 << 40,
+        records in prop::collection::btree_map(any::<u8>(), (1_u16..1 << 11, any::<[u8; 32]>(), any::<u64>()), 0..20),
+    ) {
+        let records: Vec<RemovalRecord> = records.into_iter().map(|(offset, (mask, content_hash, slot))| RemovalRecord {
+            seq: tile * 256 + u64::from(offset),
+            mask: PartMask::from_bits(mask).unwrap(),
+            content_hash: ContentHash::from_bytes(content_hash),
+            slot,
+        }).collect();
+        let bytes = encode_records(&records);
+        prop_assert_eq!(bytes.len(), records.len() * RemovalRecord::BYTES);
+        prop_assert_eq!(decode_records(tile, &bytes), Some(records));
+    }
+}
+
+#[test]
+fn records_have_one_order_and_a_mask() {
+    let bytes = encode_records(&[record(3), record(7)]);
+    let (first, second) = bytes.split_at(RemovalRecord::BYTES);
+    assert_eq!(decode_records(0, &[second, first].concat()), None);
+    assert_eq!(decode_records(0, &[first, first].concat()), None);
+    assert_eq!(decode_records(0, &bytes[1..]), None);
+    assert_eq!(decode_records(u64::MAX, &bytes), None);
+    let mut without_mask = bytes.clone();
+    without_mask[1..3].fill(0);
+    assert_eq!(decode_records(0, &without_mask), None);
+}
+
+#[test]
+fn a_row_that_the_policy_keeps_is_found_while_it_is_there() {
+    let mut check = RemovalCheck::new(log(), NOW);
+    check.record(PLAN, &record(3), &label(3), true, false);
+    check.event(3, NOW, &row(3, NOW.plus_seconds(-364 * DAY)));
+    let case = Case {
+        planned: vec![3],
+        held: None,
+        is_removed: false,
+        records: Vec::new(),
+        is_done: false,
+        restored: None,
+    };
+    let mut previous = None;
+    for (seq, at, event) in case.events() {
+        check.event(seq, at, &logged(&event, previous));
+        previous = Some(seq);
+    }
+    let problems = check.finish().problems;
+    assert_eq!(
+        problems,
+        [RemovalProblem::TooYoung {
+            removal: PLAN,
+            seq: 3
+        }]
+    );
+}
+
+#[test]
+fn an_erasure_has_a_digest_of_its_own_kind() {
+    for (kind, is_valid) in [(RemovalKind::Erasure, true), (RemovalKind::Retention, false)] {
+        let digest = digest(kind, &[3]);
+        let plan = ErasurePlan {
+            erasure: "ers_1".to_owned(),
+            basis: "gdpr_17".to_owned(),
+            ticket: None,
+            extent: "row".to_owned(),
+            events: 1,
+            rows: 1,
+            held: 0,
+            read_to: ROWS,
+            digest,
+            not_before: NOW,
+        };
+        let erasure = Erasure {
+            erasure: plan.erasure.clone(),
+            plan: PLAN,
+            basis: plan.basis.clone(),
+            ticket: None,
+            events: 1,
+            rows: 1,
+            digest,
+        };
+        let mut check = RemovalCheck::new(log(), NOW);
+        check.record(REMOVAL, &record(3), &label(3), false, true);
+        check.event(PLAN, NOW, &logged(&LifecycleEvent::ErasurePlanned(plan), None));
+        check.event(
+            REMOVAL,
+            NOW,
+            &logged(&LifecycleEvent::Erased(erasure), Some(PLAN)),
+        );
+        let report = check.finish();
+        assert_eq!(report.problems.is_empty(), is_valid, "{:?}", report.problems);
+        assert_eq!((report.retention, report.erased), (0, 1));
+    }
+}
+
+#[test]
+fn a_label_of_another_slot_and_an_event_that_removes_nothing_are_found() {
+    let mut check = RemovalCheck::new(log(), NOW);
+    check.record(5, &record(3), &label(4), false, false);
+    let problems = check.finish().problems;
+    let expected = [
+        RemovalProblem::Digest { removal: 5 },
+        RemovalProblem::UnknownAuthority { seq: 3, authority: 5 },
+    ];
+    assert_eq!(problems, expected);
+}
+
+/// A plan and a removal of these events, in the log at 5 and 6.
+fn removed_early(seqs: &[u64]) -> [(u64, Map<String, Value>); 3] {
+    let policy = RetentionPolicy {
+        days: Some(365),
+        ..RetentionPolicy::default()
+    };
+    let received_before = ReceivedBefore::from([(DEFAULT_DAYS.to_owned(), NOW.plus_seconds(-365 * DAY))]);
+    let (events, digest) = (seqs.len() as u64, digest(RemovalKind::Retention, seqs));
+    let plan = RetentionPlan {
+        policy: 4,
+        seqs: 0..ROWS,
+        received_before: received_before.clone(),
+        events,
+        held: 0,
+        kept: 0,
+        digest,
+        not_before: NOW,
+    };
+    let removal = Removal {
+        plan: 5,
+        policy: 4,
+        holds: Vec::new(),
+        seqs: 0..ROWS,
+        events,
+        digest,
+        received_before,
+        archive: None,
+        undelivered: Vec::new(),
+    };
+    [
+        (4, logged(&LifecycleEvent::RetentionChanged(policy), None)),
+        (5, logged(&LifecycleEvent::Planned(plan), Some(4))),
+        (6, logged(&LifecycleEvent::Removed(removal), Some(5))),
+    ]
+}
+
+#[test]
+fn a_removal_covers_no_event_behind_itself() {
+    for (missing, expected) in [(3, None), (7, Some(7))] {
+        let mut check = RemovalCheck::new(log(), NOW);
+        check.record(6, &record(missing), &label(missing), false, true);
+        for (seq, event) in removed_early(&[missing]) {
+            check.event(seq, NOW, &event);
+        }
+        let authority = 6;
+        let expected = expected.map(|seq| RemovalProblem::UnknownAuthority { seq, authority });
+        assert_eq!(check.finish().problems, Vec::from_iter(expected));
+    }
+}
+
+#[test]
+fn events_that_are_too_many_to_be_compared_are_counted() {
+    let mut check = RemovalCheck::new(log(), NOW);
+    check.rows_max = 2;
+    for seq in 0..3 {
+        check.record(6, &record(seq), &label(seq), true, false);
+        check.event(seq, NOW, &row(seq, NOW.plus_seconds(-500 * DAY)));
+    }
+    for (seq, event) in removed_early(&[0, 1, 2]) {
+        check.event(seq, NOW, &event);
+    }
+    let report = check.finish();
+    assert_eq!((report.problems, report.uncompared), (Vec::new(), 1));
+}

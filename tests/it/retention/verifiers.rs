@@ -1,0 +1,68 @@
+//! What verifiers say of a log after a removal.
+
+use super::{NEW, OLD, Scene, audit};
+use audit_tests::{DatabaseKind, command_line, command_line_on, on_both_databases, temporary_directory};
+use serde_json::json;
+
+on_both_databases! {
+    log_verify_counts_what_was_removed,
+    a_new_auditor_and_one_who_has_seen_the_events_accept_a_removal,
+    an_archive_says_which_events_were_removed,
+}
+
+fn log_verify_counts_what_was_removed(kind: DatabaseKind) {
+    let Some(scene) = Scene::removed(kind) else { return };
+    let said = command_line_on(&scene.database, &["log", "verify"]).success();
+    let expected =
+        format!("consistent; {OLD} removed by retention (1 removal, on 2026-07-15), 0 erased, 0 unexplained");
+    assert!(said.contains(&expected), "{said}");
+    let verified = scene.verified();
+    let removal = &verified["removed"]["removals"][0];
+    assert_eq!(removal["events"], json!(OLD), "{verified}");
+    assert_eq!(removal["through"].as_u64(), Some(OLD as u64 - 1), "{verified}");
+    assert_eq!(verified["signed"], verified["events"], "{verified}");
+}
+
+fn a_new_auditor_and_one_who_has_seen_the_events_accept_a_removal(kind: DatabaseKind) {
+    let Some(scene) = Scene::removed(kind) else { return };
+    let (server, organization) = scene.start();
+    let new = temporary_directory("audit-").join("state");
+    for state in [&scene.state, &new] {
+        let said = audit(&server, &organization, state);
+        assert!(said.contains(&format!("{OLD} removed by retention")), "{said}");
+    }
+}
+
+fn an_archive_says_which_events_were_removed(kind: DatabaseKind) {
+    let Some(scene) = Scene::removed(kind) else { return };
+    let folder = temporary_directory("evidence-");
+    let file = folder.join("events.zip");
+    let path = file.to_str().expect("a path in UTF-8");
+    let arguments = [
+        "log",
+        "export",
+        "--project",
+        &scene.organization.project_id,
+        "--from",
+        "2026-01-01T00:00:00Z",
+        "--to",
+        "2026-12-31T00:00:00Z",
+        path,
+    ];
+    command_line_on(&scene.database, &arguments).success();
+    let mut archive =
+        zip::ZipArchive::new(std::fs::File::open(&file).expect("open the archive")).expect("a zip file");
+    let mut lines = |name: &str| -> usize {
+        let text = std::io::read_to_string(archive.by_name(name).expect("the file")).expect("UTF-8");
+        text.lines().count()
+    };
+    // The time of a removed event is unknown: the last one is the neighbour of the first event of the run.
+    assert_eq!(lines("removed.jsonl"), 1);
+    assert!(lines("events.jsonl") >= NEW, "own events follow");
+    let key = command_line_on(&scene.database, &["log", "key"]).success();
+    let key = key.trim_end();
+    let name = key.split('+').next().expect("a name");
+    let log = format!("{name}/{}/live", scene.organization.project_id);
+    let said = command_line(&["check", path, "--key", key, "--log", &log]).success();
+    assert!(said.contains("the events before were removed"), "{said}");
+}
