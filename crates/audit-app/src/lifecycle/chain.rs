@@ -5,7 +5,7 @@ use crate::error::{AppError, Result};
 use crate::ingest::STALE_RETRIES_MAX;
 use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Scope};
-use audit_domain::{ContentHash, Lifecycle, LifecycleEvent, LogName, logged_at};
+use audit_domain::{ContentHash, Lifecycle, LifecycleEvent, LogName, ProjectId, logged_at};
 use audit_store::{LedgerId, LoggedEvent, Reader, StoreError};
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ type Hashed = Vec<(ContentHash, ChainEvent)>;
 
 /// The events from `newest` back to the newest one that `known` has as well, newest first, with their content hashes; and the position of
 /// that one. A database that has lost its latest commits may have another event at the same position, so events are compared.
-pub(super) fn read_back(
+fn read_back(
     reader: &mut Reader<'_>,
     (ledger_id, log): (LedgerId, &LogName),
     newest: Option<u64>,
@@ -137,8 +137,25 @@ fn checked(logged: LoggedEvent, log: &LogName) -> Result<(Option<u64>, (ContentH
     Ok((previous, (content_hash, ChainEvent { seq, at, event })))
 }
 
+/// The lifecycle events of a ledger as the database has them: neither the head that names the newest one nor their inclusion in the tree is
+/// verified.
+///
+/// # Errors
+/// [`AppError::LogInconsistent`] when an event was changed or is missing, or contradicts those before it.
+pub(super) fn as_stored(
+    reader: &mut Reader<'_>,
+    project_id: ProjectId,
+    log: (LedgerId, &LogName),
+) -> Result<LedgerLifecycle> {
+    let ledgers = reader.stored_ledgers(Some(project_id))?;
+    let own = ledgers.iter().find(|ledger| ledger.ledger_id == log.0);
+    let newest = own.and_then(|own| own.lifecycle_seq).map(i64::cast_unsigned);
+    let (events, _) = read_back(reader, log, newest, None)?;
+    folded(events.into_iter().rev().map(|(_, event)| event).collect())
+}
+
 /// What events say together. They are ascending.
-pub(super) fn folded(events: Vec<ChainEvent>) -> Result<LedgerLifecycle> {
+fn folded(events: Vec<ChainEvent>) -> Result<LedgerLifecycle> {
     let mut fold = Lifecycle::default();
     for ChainEvent { seq, at, event } in &events {
         let (previous, event) = LifecycleEvent::read(event).ok_or_else(damaged)?;

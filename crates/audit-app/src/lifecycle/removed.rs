@@ -1,6 +1,6 @@
 //! The removals of a log and their records, as auditors read them.
 
-use super::chain::{folded, read_back};
+use super::chain::as_stored;
 use super::known::ChainEvent;
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Selection};
@@ -53,14 +53,10 @@ impl AuditLog {
     /// # Errors
     /// When the principal has no access to the project; [`AppError::LogInconsistent`] when an event is missing or was changed.
     pub fn removals(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<LoggedRemoval>> {
-        let events = self.store.query(|reader| {
+        let lifecycle = self.store.query(|reader| {
             let scope = self.scope(reader, principal, selection)?;
-            let ledgers = reader.stored_ledgers(Some(scope.project.project.id))?;
-            let own = ledgers.iter().find(|ledger| ledger.ledger_id == scope.ledger_id);
-            let newest = own.and_then(|own| own.lifecycle_seq).map(i64::cast_unsigned);
-            read_back(reader, (scope.ledger_id, &scope.log()), newest, None)
+            as_stored(reader, scope.project.project.id, (scope.ledger_id, &scope.log()))
         })?;
-        let lifecycle = folded(events.0.into_iter().rev().map(|(_, event)| event).collect())?;
         let fold = &lifecycle.fold;
         let plan = fold.open_plan().map(|(seq, _)| seq).into_iter();
         let of_retention = plan.chain(fold.removals().map(|(seq, ..)| seq));

@@ -1,6 +1,6 @@
 //! The retention of all logs of a deployment, read from its databases without a key. `log verify` checks the events that say it.
 
-use super::chain::{folded, read_back};
+use super::chain::as_stored;
 use super::worker::authorise::{BEHIND_SECONDS_MAX, behind};
 use crate::error::Result;
 use crate::verify::cells_of_deployment;
@@ -48,12 +48,8 @@ pub fn stored_retention(url: &DatabaseUrl, now: Timestamp) -> Result<Vec<StoredR
 fn of_cell(reader: &mut Reader<'_>, now: Timestamp) -> Result<Vec<StoredRetention>> {
     let mut found = Vec::new();
     for (ledger_id, project_id, environment) in reader.ledgers_with_lifecycle()? {
-        let ledgers = reader.stored_ledgers(Some(project_id))?;
-        let own = ledgers.iter().find(|ledger| ledger.ledger_id == ledger_id);
-        let newest = own.and_then(|own| own.lifecycle_seq).map(i64::cast_unsigned);
         let log = LogName::new(project_id, environment);
-        let (events, _) = read_back(reader, (ledger_id, &log), newest, None)?;
-        let lifecycle = folded(events.into_iter().rev().map(|(_, event)| event).collect())?;
+        let lifecycle = as_stored(reader, project_id, (ledger_id, &log))?;
         let policy = lifecycle.policy_in_force();
         let Some((days, since)) = policy.and_then(|policy| Some((policy.days?, policy.since))) else {
             continue;
