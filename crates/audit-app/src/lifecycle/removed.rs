@@ -9,6 +9,7 @@ use audit_domain::Timestamp;
 use audit_ledger::{RemovalKind, encode_records};
 use audit_store::StoreError;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// A plan in its grace period, a removal or an erasure, as its event says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +54,17 @@ impl AuditLog {
     /// # Errors
     /// When the principal has no access to the project; [`AppError::LogInconsistent`] when an event is missing or was changed.
     pub fn removals(&self, principal: &KeyHolder, selection: Selection) -> Result<Vec<LoggedRemoval>> {
-        let lifecycle = self.store.query(|reader| {
-            let scope = self.scope(reader, principal, selection)?;
-            as_stored(reader, scope.project.project.id, (scope.ledger_id, &scope.log()))
+        let scope = self
+            .store
+            .read(|reader| self.scope(reader, principal, selection))?;
+        let log = scope.log();
+        // The verified chain is cached.
+        let lifecycle = self.lifecycle(&scope).or_else(|_| {
+            let project_id = scope.project.project.id;
+            let stored = self
+                .store
+                .query(|reader| as_stored(reader, project_id, (scope.ledger_id, &log)));
+            stored.map(Arc::new)
         })?;
         let fold = &lifecycle.fold;
         let plan = fold.open_plan().map(|(seq, _)| seq).into_iter();

@@ -272,7 +272,7 @@ pub(super) fn of_policy(policy: &RetentionPolicy) -> Settings {
     ])
 }
 
-/// Which events a hold covers. Whoever reads the log computes that from this.
+/// The conditions of a hold. Readers of the log compute from them which events it covers.
 pub(super) fn of_hold(hold: &Hold) -> Settings {
     let Hold {
         hold: _,
