@@ -195,6 +195,13 @@ class ExportStorm(Attack):
         ]
 
 
+def place_holds(scene):
+    query = f"?project_id={scene.attacker.project_id}&environment=live"
+    for number in range(100):
+        hold = {"reason": "an attack", "actor_id": f"actor-{number}"}
+        scene.create(f"/api/v1/holds{query}", scene.attacker.master_key, hold)
+
+
 class RetentionPreview(Attack):
     """Previews of retention, which count the events that each of many holds keeps."""
 
@@ -204,10 +211,7 @@ class RetentionPreview(Attack):
 
     def prepare(self, scene):
         store_many(scene)
-        query = f"?project_id={scene.attacker.project_id}&environment=live"
-        for number in range(100):
-            hold = {"reason": "an attack", "actor_id": f"actor-{number}"}
-            scene.create(f"/api/v1/holds{query}", scene.attacker.master_key, hold)
+        place_holds(scene)
         return ""
 
     def clients(self, generator):
@@ -219,4 +223,21 @@ class RetentionPreview(Attack):
         return [self.at_rate(generator, [cycle(messages, generator.number)])]
 
 
-ALL = [QueryStorm(), SummaryStorm(), FeedStorm(), ExportStorm(), RetentionPreview()]
+class Reports(Attack):
+    """Reports for auditors, which have each hold."""
+
+    name = "reports"
+    summary = "a project key: reports of a log with 100 holds, as JSON and as documents, 400 requests/s"
+    needed_outcomes = ("200",)
+
+    def prepare(self, scene):
+        place_holds(scene)
+        return ""
+
+    def clients(self, generator):
+        key = generator.scene.attacker.project_key
+        messages = [get(f"/api/v1/log/report?format={name}", key) for name in ("json", "html")]
+        return [self.at_rate(generator, [cycle(messages, generator.number)])]
+
+
+ALL = [QueryStorm(), SummaryStorm(), FeedStorm(), ExportStorm(), RetentionPreview(), Reports()]

@@ -44,7 +44,7 @@ const ADD_DESTINATION: &str = "\
     INSERT INTO destination_set_aside VALUES ('dst_1', 0, 4, 2, X'01', X'02', 3, 'refused')";
 /// A removal whose records are being written: nothing depends on it.
 const ADD_REMOVAL: &str = "\
-    INSERT INTO removals SELECT id, 1, 'retention', 'collecting', NULL, 0, 1, 0, 1, X'01', 2, 3, X'04' FROM ledgers LIMIT 1; \
+    INSERT INTO removals SELECT id, 1, 'retention', 'collecting', NULL, 0, 1, 0, 1, NULL, X'01', 2, 3, X'04' FROM ledgers LIMIT 1; \
     INSERT INTO removed_events SELECT id, 0, 1, \
         X'00ffff00000000000000000000000000000000000000000000000000000000000000000000000000000000' FROM ledgers LIMIT 1; \
     INSERT INTO removed_tenants SELECT id, 6, X'07' FROM ledgers LIMIT 1";

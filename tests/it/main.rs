@@ -22,6 +22,7 @@ mod doctor;
 mod documents;
 mod durability;
 mod environments;
+mod erasure;
 mod errors;
 mod event_fields;
 mod export;

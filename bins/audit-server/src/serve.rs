@@ -63,6 +63,7 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
     settings.pages_url = options.http.pages_url();
     settings.stamps_anchors = anchors.places.authority.is_some();
     settings.removal_grace_seconds = options.removal_grace;
+    settings.removes_events = !options.no_removals;
     settings.self_audit = options.self_audit.self_audit;
     settings.witnesses = witnesses(&options.policy)?;
     settings.signing_program = options.signing.program()?;
@@ -107,7 +108,6 @@ pub(crate) fn serve(options: &ServeOptions) -> anyhow::Result<ExitCode> {
         anchors: Some(anchors),
         backups,
         collector,
-        without_removals: options.no_removals,
     };
     run(sockets, service, &options.http, sender, extras)
 }
@@ -198,7 +198,6 @@ pub(crate) struct Extras {
     anchors: Option<Anchors>,
     backups: Option<Schedule>,
     collector: Option<Collector>,
-    without_removals: bool,
 }
 
 /// Serves until SIGTERM or SIGINT, then completes the accepted requests.
@@ -224,7 +223,7 @@ pub(crate) fn run(
     let system = actix_web::rt::System::new();
     // Before the wait for cells: process 1 of a container ignores a signal that it does not handle.
     let mut signals = system.block_on(async { EndSignals::install() })?;
-    let mut workers = CellWorkers::start(&service, sender, !extras.without_removals)?;
+    let mut workers = CellWorkers::start(&service, sender)?;
     let opened = system.block_on(signals.unless_received(workers.wait_until_open()));
     if opened.is_none() {
         exit_at_deadline(Arc::clone(&service));

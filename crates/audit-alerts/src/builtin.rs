@@ -23,7 +23,7 @@ pub enum BuiltinRule {
     BulkDataExport,
     /// Deletions in one tenant.
     AccountDeletionSpike,
-    /// Plans and removals of retention, and the end of holds.
+    /// Plans and removals of retention and of erasures, and the end of holds.
     Retention,
 }
 
@@ -31,8 +31,13 @@ pub enum BuiltinRule {
 /// (`login.failed`).
 const FAILED_LOGINS: &[&str] = &["login.failed", "*.login.failed", "*.login_failed"];
 
-/// Actions that lead to a removal of events, beside those of retention itself.
-const REMOVALS: &[&str] = &["audit.hold.released", "audit.events.removed"];
+/// Actions that lead to a removal of events or of parts of them, beside those of retention itself.
+const REMOVALS: &[&str] = &[
+    "audit.hold.released",
+    "audit.events.removed",
+    "audit.erasure.planned",
+    "audit.events.erased",
+];
 
 /// Patterns of sign-ins, which fail by their outcome.
 const LOGINS: &[&str] = &["*.login", "*.logged_in", "*.sign_in", "*.signed_in", "*.signin"];
@@ -344,7 +349,7 @@ retention · audit.retention.* · 1 in 60 s · actor_id · high
     }
 
     #[test]
-    fn a_plan_a_removal_and_the_end_of_a_hold_are_of_retention() {
+    fn a_plan_a_removal_an_erasure_and_the_end_of_a_hold_are_of_retention() {
         let counts = |action: &'static str| {
             let event = Facets::default().with(Facet::Action, action);
             BuiltinRule::Retention.counts(&event)
@@ -354,11 +359,15 @@ retention · audit.retention.* · 1 in 60 s · actor_id · high
             "audit.retention.planned",
             "audit.events.removed",
             "audit.hold.released",
+            "audit.erasure.planned",
+            "audit.events.erased",
         ] {
             assert!(counts(action), "{action}");
         }
         for action in [
             "audit.hold.placed",
+            "audit.erasure.requested",
+            "audit.erasure.cancelled",
             "audit.events.exported",
             "user.retention.changed",
         ] {

@@ -239,9 +239,14 @@ pub(crate) fn as_stored(engine: &Engine, mut filter: EventFilter) -> EventFilter
     filter
 }
 
-/// The JSON of an event without the fields that the tier hides.
+/// The tier of a reader who does not see all of the JSON of an event.
+fn hiding<'a>(event: &StoredEvent, tier: Option<&'a ViewerTier>) -> Option<&'a ViewerTier> {
+    tier.filter(|tier| tier.hides_something() || event.content_salt.erased().is_some())
+}
+
+/// The JSON of an event without what the tier hides.
 pub(crate) fn visible_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<EventJson> {
-    match tier.filter(|tier| tier.hides_something()) {
+    match hiding(event, tier) {
         Some(tier) => redacted_json(event, tier),
         None => Ok(event.to_json()?),
     }
@@ -249,7 +254,7 @@ pub(crate) fn visible_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Re
 
 /// [`visible_json`] of an event that a filter has found, which has checked the stored text.
 pub(crate) fn found_json(event: &StoredEvent, tier: Option<&ViewerTier>) -> Result<EventJson> {
-    match tier.filter(|tier| tier.hides_something()) {
+    match hiding(event, tier) {
         Some(tier) => redacted_json(event, tier),
         None => Ok(event.to_checked_json()),
     }

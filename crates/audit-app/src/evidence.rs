@@ -5,7 +5,7 @@
 
 use crate::error::AppError;
 use crate::service::AuditLog;
-use audit_domain::{ContentHash, Envelope, Environment, EventId, LogName, ProjectId, Timestamp};
+use audit_domain::{ContentHash, Envelope, Environment, ErasedParts, EventId, LogName, ProjectId, Timestamp};
 use audit_ledger::{
     Hash, InclusionProof, Policy, ProofError, SignedCheckpoint, TileId, TreeHead, VerifierKey,
     merge_signatures,
@@ -60,7 +60,7 @@ struct Run {
     events: u64,
 }
 
-/// An event that a removal has taken.
+/// An event that a removal has taken, or of which an erasure has taken parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemovedEvidence {
     /// Its content hash.
@@ -351,7 +351,19 @@ impl AuditLog {
                     if logged.event.computed_hash(&evidence.log) != Some(content_hash) {
                         return Err(EvidenceError::Altered { seq });
                     }
-                    take(Entry::Event(logged), seq, Hash::of_event(&content_hash))?;
+                    let leaf = Hash::of_event(&content_hash);
+                    let erasures = logged.event.content_salt.erased().map(ErasedParts::erasures);
+                    match erasures.and_then(<[u64]>::last) {
+                        // An archive has whole events only.
+                        Some(removal) => {
+                            let erased = RemovedEvidence {
+                                content_hash,
+                                removal: *removal,
+                            };
+                            take(Entry::Removed(&erased), seq, leaf)?;
+                        }
+                        None => take(Entry::Event(logged), seq, leaf)?,
+                    }
                     continue;
                 }
                 let removed = removed.get(&seq).ok_or(EvidenceError::Altered { seq })?;

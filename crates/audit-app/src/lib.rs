@@ -45,6 +45,7 @@ mod deliveries;
 mod destinations;
 mod directory;
 mod dispatcher;
+mod erasure;
 mod error;
 mod events;
 mod evidence;
@@ -96,6 +97,10 @@ pub use destinations::{
 };
 pub use dispatcher::DeliveryStatistics;
 pub use dispatcher::thread::Deliveries;
+pub use erasure::{
+    EXCLUDED_MAX, ErasureEvent, ErasureEvents, ErasureId, ErasureState, ErasureStatus, IDENTIFIER_CHARS_MAX,
+    IDENTIFIERS_MAX, Identifiers, NewErasure, OPEN_ERASURES_MAX, OutOfReach, OutOfReachKind, TEXT_CHARS_MIN,
+};
 pub use error::{AppError, Result, SecretFailure};
 pub use events::{EventsRequest, EventsResponse};
 pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest, RemovedEvidence};
@@ -110,10 +115,10 @@ pub use keys::{
 };
 pub use lifecycle::worker::{RemovalStatistics, thread::Removals};
 pub use lifecycle::{
-    HOLDS_MAX, HeldFor, HoldId, HoldRelease, LegalHold, LoggedRemoval, NewHold, PREVIEW_MONTHS_MAX,
-    PolicyInForce, PreviewMonth, RETENTION_DAYS_MAX, Retention, RetentionChange, RetentionPlan,
-    RetentionPreset, RetentionPreview, RetentionRemoval, StoredPlan, StoredRetention, WaitingFor,
-    stored_retention,
+    HOLDS_MAX, HeldFor, HoldId, HoldRelease, LegalHold, LogReport, LoggedRemoval, NewHold,
+    PREVIEW_MONTHS_MAX, PolicyInForce, PreviewMonth, RETENTION_DAYS_MAX, ReportedEvent, Retention,
+    RetentionChange, RetentionPlan, RetentionPreset, RetentionPreview, RetentionRemoval, StoredPlan,
+    StoredRetention, VerifiedLog, WaitingFor, stored_report, stored_retention,
 };
 pub use log::tenants::completeness::{RemovedOfTenant, TenantCompleteness};
 pub use log::tenants::listed::{ListedTenant, TenantsRequest, TenantsResponse};

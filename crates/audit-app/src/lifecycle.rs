@@ -9,16 +9,18 @@ mod known;
 mod policy;
 mod preview;
 mod removed;
+mod report;
 mod stored;
 pub(crate) mod worker;
 
 pub use holds::{HOLDS_MAX, HeldFor, HoldId, HoldRelease, LegalHold, NewHold};
 pub use known::WaitingFor;
-pub(crate) use known::{CHAIN_EVENTS_MAX, Lifecycles};
+pub(crate) use known::{CHAIN_EVENTS_MAX, LedgerLifecycle, Lifecycles, REQUESTED_EVENTS_MAX};
 pub use policy::{
     PolicyInForce, RETENTION_DAYS_MAX, Retention, RetentionChange, RetentionPlan, RetentionPreset,
     RetentionRemoval,
 };
 pub use preview::{PREVIEW_MONTHS_MAX, PreviewMonth, RetentionPreview};
 pub use removed::LoggedRemoval;
+pub use report::{LogReport, ReportedEvent, VerifiedLog, stored_report};
 pub use stored::{StoredPlan, StoredRetention, stored_retention};

@@ -134,9 +134,9 @@ fn redact_lifecycle_event(engine: &Engine, event: &mut Event) -> Report {
     let mut session = engine.session();
     redact_optional(&mut session, &["actor", "name"], &mut event.actor.name);
     redact_optional(&mut session, &["actor", "email"], &mut event.actor.email);
-    // The reason of a cancellation is a word of the service.
+    // The reason of a cancellation is a word of the service, as is the legal ground of an erasure.
     let is_cancelled = event.action.as_str().ends_with(".cancelled");
-    let names = ["reason", "basis", "ticket"];
+    let names = ["reason", "ticket"];
     for name in names
         .into_iter()
         .filter(|name| !is_cancelled || *name != "reason")
@@ -295,8 +295,8 @@ mod tests {
     }
 
     #[test]
-    fn no_rule_changes_why_a_plan_was_cancelled() {
-        let pattern = audit_redact::Pattern::parse("requested").unwrap();
+    fn no_rule_changes_why_a_plan_was_cancelled_or_made() {
+        let pattern = audit_redact::Pattern::parse("requested|contract").unwrap();
         let behavior = audit_redact::Behavior::Replace;
         let engine = Engine::builder().pattern("words", pattern, behavior).build();
         let metadata = Map::from_iter([("reason".to_owned(), json!("requested"))]);
@@ -309,6 +309,12 @@ mod tests {
             redact_own_event(&engine, &mut event);
             assert_eq!(event.metadata.unwrap() == metadata, is_kept, "{action}");
         }
+        let metadata = Map::from_iter(["basis", "ticket"].map(|name| (name.to_owned(), json!("contract"))));
+        let mut event = of_service("audit.erasure.planned", &metadata, None);
+        redact_own_event(&engine, &mut event);
+        let redacted = event.metadata.unwrap();
+        assert_eq!(redacted["basis"], "contract");
+        assert_ne!(redacted["ticket"], "contract");
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct Settings {
     pub stamps_anchors: bool,
     /// How long a plan of retention waits before its events are removed, in seconds.
     pub removal_grace_seconds: i64,
+    /// Whether this process removes events, and lists those of erasures.
+    pub removes_events: bool,
     /// Whether the service records its own changes as events, where the database does not say so yet.
     pub self_audit: bool,
     /// Whether the addresses from which keys send events are stored, for [`AuditLog::trace_key`](crate::AuditLog::trace_key).
@@ -73,6 +75,7 @@ impl Default for Settings {
             witnesses: None,
             stamps_anchors: false,
             removal_grace_seconds: 86_400,
+            removes_events: true,
             self_audit: true,
             sender_addresses: true,
             project_metrics: 0,

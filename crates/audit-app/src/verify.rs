@@ -514,7 +514,7 @@ impl<'a> Verification<'a> {
             walk.check_unsigned(signed.unwrap_or(0), time);
         }
         walk.check_stray_tiles()?;
-        walk.check_alerts(removed.before)?;
+        walk.check_alerts(&removed)?;
         if let Some(tenants) = walk.tenants.take() {
             let keys = TenantKeys {
                 of_heads: self.head_key.as_ref(),

@@ -359,7 +359,7 @@ impl<'a> Facets<'a> {
             mut outcome,
         } = serde_json::from_str(canonical)?;
         let (mut target_id, mut target_type, target_name) = match target {
-            Some(target) => (Some(target.id), Some(target.kind), target.name),
+            Some(target) => (unless_erased(target.id), Some(target.kind), target.name),
             None => (None, None, None),
         };
         let only_searched = OnlySearched {
@@ -370,7 +370,7 @@ impl<'a> Facets<'a> {
         };
         let value = |facet| match facet {
             Facet::TenantId => Some(take(&mut tenant_id)),
-            Facet::ActorId => Some(take(&mut actor.id)),
+            Facet::ActorId => unless_erased(take(&mut actor.id)),
             Facet::ActorType => Some(take(&mut actor.kind)),
             Facet::Action => Some(take(&mut action)),
             Facet::Category => Some(take(&mut category)),
@@ -385,4 +385,9 @@ impl<'a> Facets<'a> {
             facets.with_further_target(target.id, target.kind)
         }))
     }
+}
+
+/// The id of an event has a character at least; that of an erased event can be missing.
+fn unless_erased(id: Cow<'_, str>) -> Option<Cow<'_, str>> {
+    Some(id).filter(|id| !id.is_empty())
 }

@@ -37,6 +37,7 @@ mod cursor;
 mod digest;
 mod disclosed;
 mod envelope;
+mod erasure;
 mod event;
 mod event_field;
 mod event_json;
@@ -79,6 +80,7 @@ pub use cursor::{CursorError, CursorKey, FeedPosition, Position};
 pub use digest::{Comparison, ContentHash, ContentHashError, DigestKey, SentDigest, Sha256Digest};
 pub use disclosed::DisclosedEvent;
 pub use envelope::{Envelope, EnvelopeError, logged_at};
+pub use erasure::{Basis, ERASED_TEXT, Extent, erase_parts};
 pub use event::{
     Action, ActionError, Actor, ActorType, Category, Change, Context, Event, OnBehalfOf, Outcome, Target,
 };
@@ -107,7 +109,7 @@ pub use network::{Network, NetworkError, read_address};
 pub use part_mask::PartMask;
 pub use record::{DamagedEvent, HashedRecord, Record, Stamp, StoredEvent};
 pub use search::{
-    Extent, FoldedText, Lookup, Search, SearchMode, SearchScope, SearchWord, SearchedText, Word, Words,
+    FoldedText, Lookup, Search, SearchMode, SearchScope, SearchWord, SearchedText, Word, WordExtent, Words,
 };
 pub use service_event::{
     SERVICE_ACTION_PREFIX, SERVICE_TENANT_ID, is_service_event, resembles_service_event,

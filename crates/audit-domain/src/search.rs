@@ -38,7 +38,7 @@ crate::words! {
 
 /// How much of a word of a text a word of a search must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum WordExtent {
     /// The whole word.
     Whole,
     /// Its beginning, or the whole word.
@@ -53,7 +53,7 @@ pub struct SearchWord {
     /// The word, folded.
     pub text: String,
     /// How much of a word of a text it must be.
-    pub extent: Extent,
+    pub extent: WordExtent,
 }
 
 impl SearchWord {
@@ -61,17 +61,17 @@ impl SearchWord {
     fn finds(&self, word: Word<'_>) -> bool {
         let wanted = self.text.as_str();
         match self.extent {
-            Extent::Whole => word.text == wanted,
-            Extent::Prefix => word.text.starts_with(wanted),
-            Extent::Part => word.is_unspaced && word.text.contains(wanted),
+            WordExtent::Whole => word.text == wanted,
+            WordExtent::Prefix => word.text.starts_with(wanted),
+            WordExtent::Part => word.is_unspaced && word.text.contains(wanted),
         }
     }
 
     /// What an index must have for a text with this word, or else for one of the whole texts `forms`. See [`Word::keys`].
     fn lookups<'a>(&'a self, forms: &'a [String]) -> Vec<Lookup<'a>> {
         let text = self.text.as_str();
-        if self.extent != Extent::Part {
-            let is_prefix = self.extent == Extent::Prefix;
+        if self.extent != WordExtent::Part {
+            let is_prefix = self.extent == WordExtent::Prefix;
             return vec![Lookup {
                 key: text,
                 is_prefix,
@@ -144,7 +144,12 @@ impl Search {
             scopes,
         };
         let words = search.words();
-        if words.iter().filter(|word| word.extent == Extent::Prefix).count() > Self::PREFIX_WORDS_MAX {
+        if words
+            .iter()
+            .filter(|word| word.extent == WordExtent::Prefix)
+            .count()
+            > Self::PREFIX_WORDS_MAX
+        {
             return refuse(format!(
                 "must have at most {} words with a *, the last word among them if search_mode is prefix",
                 Self::PREFIX_WORDS_MAX
@@ -235,7 +240,7 @@ impl Search {
         let words = |words: &[&SearchWord]| -> Value {
             let words = words.iter();
             words
-                .map(|word| json!([word.text, word.extent == Extent::Prefix]))
+                .map(|word| json!([word.text, word.extent == WordExtent::Prefix]))
                 .collect()
         };
         let has_phrase = self.pieces.iter().any(|piece| piece.is_phrase);

@@ -2,11 +2,12 @@
 
 use crate::{ContentHash, ContentSalt, EventPart, LogName, PartMask, PartProofs};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// What the column `content_salt` of an event has: 16 bytes of salt, or the parts form of an erased event, which is always longer.
 ///
 /// ```text
-/// parts form = n: u8 (1 to 8) ‖ n × position of an erasure: u64, ascending ‖ 11 × part
+/// parts form = n: u8 (1 to 11) ‖ n × position of an erasure: u64, ascending ‖ 11 × part
 /// part       = 0: u8 ‖ salt of the part: 16 bytes
 ///            | k: u8 (1 to n) ‖ hash of the part: 32 bytes, erased by the k-th erasure
 /// ```
@@ -34,7 +35,9 @@ impl StoredSalt {
     /// The member of an erased event with the proofs of its parts.
     pub(crate) const PARTS: &str = "parts";
     /// The member of an erased event with the erasures.
-    const ERASED: &str = "erased";
+    pub(crate) const ERASED: &str = "erased";
+    /// The member of an erasure with its position.
+    pub(crate) const SEQ: &str = "seq";
 
     /// Reads stored bytes; `None` where they are not what [`Self::to_bytes`] writes.
     pub fn read(bytes: &[u8]) -> Option<Self> {
@@ -61,6 +64,38 @@ impl StoredSalt {
         }
     }
 
+    /// What is left when the erasure at a position takes these parts of the event with this text. Parts that are erased already keep
+    /// their erasure. `None` when the text is not one of an event.
+    pub(crate) fn without(&self, canonical: &str, mask: PartMask, erasure: u64) -> Option<Self> {
+        let takes = |part: EventPart| mask.parts().any(|own| own == part);
+        let proofs = match self {
+            Self::Whole(salt) => PartProofs::new(canonical, salt, takes)?,
+            Self::Parts(parts) => PartProofs::clone(&parts.proofs).hiding(canonical, takes)?,
+        };
+        let mut erased: BTreeMap<u64, Vec<EventPart>> = BTreeMap::new();
+        for (earlier, parts) in self.erased().into_iter().flat_map(ErasedParts::masks) {
+            erased.insert(earlier, parts.parts().collect());
+        }
+        let is_erased = |part: &EventPart| erased.values().any(|parts| parts.contains(part));
+        let new: Vec<EventPart> = mask.parts().filter(|part| !is_erased(part)).collect();
+        if new.is_empty() {
+            return Some(self.clone());
+        }
+        erased.entry(erasure).or_default().extend(new);
+        let mut parts = ErasedParts {
+            proofs: Box::new(proofs),
+            erasures: erased.keys().copied().collect(),
+            erased_by: [0; EventPart::COUNT],
+        };
+        for (number, of_erasure) in (1..).zip(erased.values()) {
+            for part in of_erasure {
+                parts.erased_by[*part as usize] = number;
+            }
+        }
+        debug_assert!(parts.is_valid(), "{parts:?}");
+        Some(Self::Parts(parts))
+    }
+
     /// What was erased; `None` of a whole event.
     pub const fn erased(&self) -> Option<&ErasedParts> {
         match self {
@@ -84,7 +119,8 @@ impl StoredSalt {
         members
     }
 
-    /// Takes the members of [`Self::to_members`] out of an event of a full read. `None` where it does not have them.
+    /// Takes the members of [`Self::to_members`] out of an event of a full read. `None` where it does not have them. Viewers do not see the
+    /// positions of erasures; the numbers of these stand for them.
     pub fn take_members(event: &mut Map<String, Value>) -> Option<Self> {
         if let Some(salt) = event.remove("content_salt") {
             return salt.as_str()?.parse().ok().map(Self::Whole);
@@ -95,8 +131,9 @@ impl StoredSalt {
             erasures: Vec::new(),
             erased_by: [0; EventPart::COUNT],
         };
-        for entry in erased.as_array()? {
-            parts.erasures.push(entry["seq"].as_u64()?);
+        for (index, entry) in (0..).zip(erased.as_array()?) {
+            let seq = entry.get(Self::SEQ);
+            parts.erasures.push(seq.map_or(Some(index), Value::as_u64)?);
             let number = u8::try_from(parts.erasures.len()).ok()?;
             for part in entry["parts"].as_array()? {
                 let part: EventPart = part.as_str()?.parse().ok()?;
@@ -116,8 +153,8 @@ impl From<ContentSalt> for StoredSalt {
 }
 
 impl ErasedParts {
-    /// The most erasures of one event. One more removes it as a whole.
-    pub const ERASURES_MAX: usize = 8;
+    /// The most erasures of one event: each has at least one part.
+    pub const ERASURES_MAX: usize = EventPart::COUNT;
 
     fn read(bytes: &[u8]) -> Option<Self> {
         let (count, rest) = bytes.split_first()?;
@@ -175,7 +212,7 @@ impl ErasedParts {
     fn erased_json(&self) -> Value {
         let entry = |(seq, mask): (u64, PartMask)| {
             let parts: Vec<&str> = mask.parts().map(EventPart::as_str).collect();
-            json!({"seq": seq, "parts": parts})
+            json!({(StoredSalt::SEQ): seq, "parts": parts})
         };
         self.masks().map(entry).collect()
     }

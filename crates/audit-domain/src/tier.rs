@@ -280,8 +280,13 @@ impl ViewerTier {
         !self.hidden_fields.is_empty()
     }
 
-    /// Removes the hidden fields from an event, and with them the salt or salts, by which they could be guessed.
+    /// Removes the hidden fields from an event, and with them the salt or salts, by which they could be guessed. Of erasures it removes the
+    /// positions, which tell how many events other tenants have.
     pub fn redact(&self, event: &mut Map<String, Value>) {
+        if let Some(Value::Array(erasures)) = event.get_mut(StoredSalt::ERASED) {
+            let erasures = erasures.iter_mut().filter_map(Value::as_object_mut);
+            erasures.for_each(|erasure| drop(erasure.remove(StoredSalt::SEQ)));
+        }
         if self.hides_something() {
             event.remove(EventField::ContentSalt.as_str());
             event.remove(StoredSalt::PARTS);

@@ -25,7 +25,7 @@ audit_domain::words! {
         Destinations = "destinations",
         /// What the service sends to webhooks.
         Messages = "webhook-messages",
-        /// How long events are kept, and legal holds.
+        /// How long events are kept, legal holds, and erasures.
         Retention = "retention",
         /// Anonymous streams.
         Streams = "streams",
@@ -40,8 +40,8 @@ impl Tag {
     pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::Events => {
-                "Writing and reading events. Events are never changed, and only the retention of their log removes them. 201 \
-                 means that they are committed and synced."
+                "Writing and reading events. Events are never changed; only the retention of their log and erasures remove them or \
+                 parts of them. 201 means that they are committed and synced."
             }
             Self::Keys => {
                 "Project keys and master keys. A key can be limited: to scopes, to networks, to a time."
@@ -69,8 +69,8 @@ impl Tag {
             }
             Self::Messages => "Requests that the service sends to webhooks.",
             Self::Retention => {
-                "How long the events of a log are kept, and the legal holds that keep them longer. Policies, holds, plans and \
-                 removals are events of the log themselves."
+                "How long the events of a log are kept, the legal holds that keep them longer, and the erasure of persons. Policies, \
+                 holds, plans, removals and erasures are events of the log themselves."
             }
             Self::Streams => {
                 "Anonymous streams accept events without an account or a key. The sender chooses the token that \

@@ -12,6 +12,9 @@ use std::str::FromStr;
 /// Excel takes a file without it for one in the encoding of its system.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
+/// The column with the parts that erasures have taken.
+const ERASED: &str = "erased";
+
 /// How events are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
@@ -179,6 +182,14 @@ struct EventRow<'a> {
     outcome: Option<Cow<'a, str>>,
     #[serde(borrow)]
     targets: Option<&'a RawValue>,
+    #[serde(default)]
+    erased: Vec<ErasedFields>,
+}
+
+/// What one erasure has taken.
+#[derive(Deserialize)]
+struct ErasedFields {
+    parts: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -249,7 +260,7 @@ pub(crate) fn write_header(lines: &mut Vec<u8>, form: &Form) {
         lines.extend_from_slice(BYTE_ORDER_MARK.as_bytes());
     }
     let columns = EventField::ALL.iter().map(|field| column(*field));
-    form.dialect.write_line(lines, columns);
+    form.dialect.write_line(lines, columns.chain([ERASED]));
 }
 
 /// The line of an event.
@@ -266,13 +277,16 @@ pub(crate) fn write_event(lines: &mut Vec<u8>, event: &EventJson, form: &Form) -
             *time = form.time(parsed).into();
         }
     }
+    let erased = row.erased.iter().flat_map(|erasure| &erasure.parts);
+    let erased = erased.map(String::as_str).collect::<Vec<_>>().join(" ");
     let cells = EventField::ALL.iter().map(|field| match field {
         EventField::OccurredAt | EventField::ReceivedAt | EventField::ClaimedAt => {
             Field::Value(row.cell(*field))
         }
         _ => Field::Text(row.cell(*field)),
     });
-    form.dialect.write_line(lines, cells);
+    form.dialect
+        .write_line(lines, cells.chain([Field::Text(&erased)]));
     Ok(())
 }
 
@@ -300,16 +314,18 @@ mod tests {
         let header = String::from_utf8(header).unwrap();
         assert!(
             header.starts_with("id,occurred_at,")
-                && header
-                    .ends_with(",redacted,content_hash,content_salt,outcome,actor_on_behalf_of,targets\r\n")
+                && header.ends_with(
+                    ",redacted,content_hash,content_salt,outcome,actor_on_behalf_of,targets,erased\r\n"
+                )
         );
         let event = r#"{"content_hash":"sha256:0a","content_salt":"5a","redacted":true,"action":"a.b","actor":{"email":"e","id":"i","name":"n","on_behalf_of":{"id":"b","type":"user"},"type":"user"},
             "category":"auth","changes":[{"field":"f","before":1.0}],"context":{"ip_address":"p","location":"l","session_id":"s","user_agent":"u"},
             "id":"evt_1","idempotency_key":"k","metadata":{"b": [1, "x"]},"occurred_at":"o","received_at":"r","claimed_at":"m",
+            "erased":[{"seq":7,"parts":["actor.id","network"]},{"seq":9,"parts":["metadata"]}],
             "outcome":"denied","target":{"id":"ti","name":"tn","type":"tt"},"targets":[{"id":"ti"}],"tenant_id":"t"}"#;
         let expected = concat!(
             r#"evt_1,o,r,m,a.b,auth,t,i,user,n,e,ti,tt,tn,p,u,l,s,k,"{""b"": [1, ""x""]}","#,
-            r#""[{""field"":""f"",""before"":1.0}]",true,sha256:0a,5a,denied,"{""id"":""b"",""type"":""user""}","[{""id"":""ti""}]""#,
+            r#""[{""field"":""f"",""before"":1.0}]",true,sha256:0a,5a,denied,"{""id"":""b"",""type"":""user""}","[{""id"":""ti""}]","actor.id network metadata""#,
             "\r\n"
         );
         assert_eq!(line(event), expected);
@@ -378,7 +394,7 @@ mod tests {
         let event = r#"{"id":"evt_1","occurred_at":"o","received_at":"r","tenant_id":"t","actor":{"id":"\u0041"},"redacted":false,"content_hash":"h"}"#;
         assert_eq!(
             line(event),
-            format!("evt_1,o,r,,,,t,A{}false,h,,,,\r\n", ",".repeat(14))
+            format!("evt_1,o,r,,,,t,A{}false,h,,,,,\r\n", ",".repeat(14))
         );
     }
 }

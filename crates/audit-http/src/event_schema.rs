@@ -166,11 +166,16 @@ struct Event {
     received_at: Time,
     /// When it entered the log, if it was claimed from an anonymous stream, which had received it before.
     claimed_at: Option<Time>,
-    /// SHA-256 over the log and all fields but `content_hash`, `content_salt` and `redacted`, with salts that are derived from
-    /// `content_salt`.
+    /// SHA-256 over the log and all fields but `content_hash`, `content_salt`, `redacted`, `erased` and `parts`, with salts that are
+    /// derived from `content_salt`.
     content_hash: ContentHashText,
-    /// 16 random bytes. Not for a viewer from whom any field is hidden.
+    /// 16 random bytes. Not for a viewer from whom any field is hidden, and not of an event of which an erasure took parts.
     content_salt: ContentSaltText,
+    /// The erasures that took parts of the event.
+    erased: Option<Vec<EventErasure>>,
+    /// Of an event of which an erasure took parts, in the place of `content_salt`: by part `{"salt": …}`, or `{"hash": …}` where it was
+    /// erased, in hexadecimal. Not for a viewer from whom any field is hidden.
+    parts: Option<FreeFormObject>,
     /// Whether redaction changed the event.
     redacted: bool,
 }
@@ -238,6 +243,18 @@ struct Change {
     after: Option<FreeForm>,
 }
 
+/// An erasure, and what it took of the event.
+#[derive(JsonSchema)]
+#[schemars(transform = absent_not_null)]
+#[expect(dead_code, reason = "describes what the domain writes")]
+struct EventErasure {
+    /// The position in the log of the event that authorises it. Not for viewer tokens.
+    seq: Option<u64>,
+    /// `kind`, `actor.email`, `actor.id`, `actor.name`, `changes`, `network`, `client`, `idempotency_key`, `metadata`, `target.id`,
+    /// `target.name`.
+    parts: Vec<String>,
+}
+
 /// An event as far as the reader may see it: an [`Event`] without what a viewer tier can hide.
 pub(crate) struct VisibleEvent;
 
@@ -251,7 +268,7 @@ impl JsonSchema for VisibleEvent {
         relax(&mut schema, "", generator.definitions_mut());
         let about = "A stored event: everything that was sent, redacted, and what the service added. With a viewer \
                      token, its tier may have left out every field that is not required here; with a key, only \
-                     fields that were not sent are absent.";
+                     fields that were not sent, or were erased, are absent.";
         schema["description"] = json!(about);
         schema.try_into().unwrap_or_default()
     }
@@ -286,7 +303,9 @@ fn relax(schema: &mut Value, path: &str, definitions: &mut Map<String, Value>) {
             relax(property, &below(name), definitions);
         }
     }
-    if let Some(items) = schema.get_mut("items") {
+    if let Some(items) = schema.get_mut("items")
+        && !is_shown(path)
+    {
         // A hidden item becomes `null`.
         relax(items, &below("0"), definitions);
         *items = json!({"anyOf": [items.take(), {"type": "null"}]});

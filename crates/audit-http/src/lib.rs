@@ -15,7 +15,7 @@
 //!
 //! Invariants:
 //! - Every response is JSON with `request_id`, errors of the framework included. The exceptions have a form of their own:
-//!   exports, streams of the feed, checkpoints and tiles, `/metrics`, preflights, the OpenAPI document and its page. One
+//!   exports, streams of the feed, checkpoints and tiles, reports to print, `/metrics`, preflights, the OpenAPI document and its page. One
 //!   middleware renders all errors.
 //! - [`ENDPOINTS`] is the one list of routes. The types of a handler's arguments declare the credentials, parameters and
 //!   body of its endpoint, the type of its result the response. The OpenAPI document is made from these types.
@@ -46,6 +46,7 @@ mod preference;
 mod public_url;
 mod rate_limit;
 mod reply;
+mod report_html;
 mod request_id;
 mod routes;
 mod schema;
@@ -62,7 +63,8 @@ pub use error_code::ErrorCode;
 pub use metrics::MetricTimes;
 pub use public_url::{PublicUrl, PublicUrlError};
 pub use rate_limit::RateLimit;
-pub use routes::{ENDPOINTS, Endpoint, Surface};
+pub use report_html::report_html;
+pub use routes::{ENDPOINTS, Endpoint, Surface, report_json};
 pub use state::{CorsOrigins, HttpOptions, HttpState};
 
 use actix_web::middleware::from_fn;

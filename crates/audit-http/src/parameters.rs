@@ -1,6 +1,7 @@
 //! Parameters that several lists take.
 
 use audit_domain::{Bound, Fields, TimeZone, Timestamp, Violations};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -69,6 +70,26 @@ fn instant(fields: &mut Fields<'_>, name: &str, text: &str) -> Option<Timestamp>
         Ok(time) => Some(time),
         Err(error) => fields.violate(name, error),
     }
+}
+
+/// 1 to `items_max` whole numbers, each at least `number_min`, if there is an array.
+pub(crate) fn read_numbers(
+    fields: &mut Fields<'_>,
+    name: &str,
+    number_min: i64,
+    items_max: usize,
+) -> Option<Vec<i64>> {
+    let items = fields.optional_array(name)?;
+    if !(1..=items_max).contains(&items.len()) {
+        return fields.violate(name, format_args!("must have from 1 to {items_max} items"));
+    }
+    let mut numbers = Vec::with_capacity(items.len());
+    for (index, item) in items.into_iter().enumerate() {
+        let name = format!("{name}[{index}]");
+        let mut only = fields.nested("", vec![(Cow::Borrowed(name.as_str()), item)]);
+        numbers.extend(only.required_integer(&name, number_min..=i64::MAX));
+    }
+    Some(numbers)
 }
 
 /// Decimal digits, and a fraction of zeros: `50` or `50.0`.

@@ -7,6 +7,7 @@ mod destination_replays;
 mod destination_sends;
 mod destinations;
 mod documentation;
+mod erasures;
 mod events;
 mod export;
 mod feed;
@@ -23,6 +24,7 @@ mod proofs;
 mod redaction;
 mod redaction_trial;
 mod removals;
+mod report;
 mod retention;
 mod rule_conditions;
 mod streams;
@@ -45,6 +47,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 pub(crate) use alerts::AlertBody;
+pub use report::report_json;
 
 /// The path of the metrics, which a listener of their own may serve.
 const METRICS: &str = "/metrics";
@@ -107,6 +110,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/log/completeness" => log::completeness),
     endpoint!(GET "/api/v1/log/tenants" => log::tenants),
     endpoint!(GET "/api/v1/log/removals" => removals::list),
+    endpoint!(GET "/api/v1/log/report" => report::get),
     endpoint!(GET "/api/v1/tenants" => tenants::list),
     endpoint!(POST "/api/v1/keys" => keys::create),
     endpoint!(GET "/api/v1/keys" => keys::list),
@@ -175,6 +179,13 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(GET "/api/v1/holds" => holds::list),
     endpoint!(POST "/api/v1/holds" => holds::place),
     endpoint!(POST "/api/v1/holds/{id}/release" => holds::release),
+    endpoint!(POST "/api/v1/erasures" => erasures::request),
+    endpoint!(GET "/api/v1/erasures" => erasures::list),
+    endpoint!(GET "/api/v1/erasures/{id}" => erasures::get),
+    endpoint!(DELETE "/api/v1/erasures/{id}" => erasures::cancel),
+    endpoint!(GET "/api/v1/erasures/{id}/events" => erasures::events),
+    endpoint!(POST "/api/v1/erasures/{id}/exclude" => erasures::exclude),
+    endpoint!(POST "/api/v1/erasures/{id}/confirm" => erasures::confirm),
     endpoint!(POST "/api/v1/streams/claim" => streams::claim),
     endpoint!(POST "/api/v1/streams/{token}/events" => streams::ingest),
     endpoint!(GET "/api/v1/streams/{token}/info" => streams::info),

@@ -4,13 +4,13 @@
 use crate::error_code::ErrorCode;
 use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
-    DestinationId, DestinationKind, DestinationState, DestinationVerdict, DistinctField, FailureKind,
-    FieldPath, GroupBy, HoldId, Logo, Pattern, RETENTION_DAYS_MAX, RecordFormat, RetentionPreset, Severity,
-    StreamStatus, WaitingFor, WebhookFormat, WebhookId,
+    DestinationId, DestinationKind, DestinationState, DestinationVerdict, DistinctField, ErasureId,
+    ErasureState, FailureKind, FieldPath, GroupBy, HoldId, Logo, OutOfReachKind, Pattern, RETENTION_DAYS_MAX,
+    RecordFormat, RetentionPreset, Severity, StreamStatus, WaitingFor, WebhookFormat, WebhookId,
 };
 use audit_domain::{
-    Action, ActionGlob, ActorType, Category, Environment, EventId, HiddenField, Interval, KeyScope,
-    MetadataPath, Name, Outcome, Plan, Search, TierName, ViewerRoute,
+    Action, ActionGlob, ActorType, Basis, Category, Environment, EventId, Extent, HiddenField, Interval,
+    KeyScope, MetadataPath, Name, Outcome, Plan, Search, TierName, ViewerRoute,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -49,6 +49,7 @@ words_of! {
     ActorType: "ActorType", as_str, "The type of the actor.";
     AlertAction: "AlertAction", as_str, "The new status of an alert.";
     AlertStatus: "AlertStatus", as_str, "The status of an alert.";
+    Basis: "ErasureBasis", as_str, "The legal ground of an erasure.";
     Behavior: "RedactionBehavior", as_str, "What a redaction rule replaces a match with.";
     Builtin: "BuiltinRedaction", name, "A built-in kind of sensitive data.";
     Category: "EventCategory", as_str, "The kind of an event.";
@@ -58,10 +59,13 @@ words_of! {
     DestinationState: "DestinationState", as_str, "Whether records arrive.";
     DestinationVerdict: "DestinationVerdict", as_str, "What became of an attempt to send a record.";
     Environment: "ProjectEnvironment", as_str, "Live and test data of a project never mix.";
+    ErasureState: "ErasureState", as_str, "How far an erasure is.";
+    Extent: "ErasureExtent", as_str, "What of each event is erased.";
     Interval: "SummaryInterval", as_str, "The length of the buckets in which events are counted.";
     Outcome: "EventOutcome", as_str, "How the action ended.";
     ErrorCode: "ErrorCode", as_str, "Error codes. Each has one status.";
     FailureKind: "FailureKind", as_str, "Why an attempt got no response.";
+    OutOfReachKind: "OutOfReachKind", as_str, "A kind of copies that an erasure does not reach.";
     DistinctField: "DistinctField", as_str, "Of which field an alert rule counts distinct values.";
     GroupBy: "GroupBy", as_str, "By what an alert rule groups events.";
     KeyScope: "KeyScope", as_str, "A permission of a key.";
@@ -70,7 +74,7 @@ words_of! {
     RetentionPreset: "RetentionPreset", as_str, "A retention by the name of a rule.";
     Severity: "AlertSeverity", as_str, "How much an alert matters, from least to most.";
     StreamStatus: "StreamStatus", as_str, "The status of a stream.";
-    WaitingFor: "RetentionWait", as_str, "What holds a removal back.";
+    WaitingFor: "RetentionWait", as_str, "What holds a removal or an erasure back. An erasure waits for `clock`, `signature` or `quorum`.";
     WebhookFormat: "WebhookFormat", as_str, "The shape of the body of messages to a webhook.";
 }
 
@@ -97,7 +101,7 @@ impl<T: Words> JsonSchema for Word<T> {
 
 /// Words that are in two lists, with the names that generators give their constants in one of them: in some languages the
 /// constants of all lists share a name space.
-const AMBIGUOUS: [(&str, &str, &str); 13] = [
+const AMBIGUOUS: [(&str, &str, &str); 16] = [
     ("ActorType", "system", "SYSTEM_ACTOR"),
     ("AlertAction", "acknowledged", "ACKNOWLEDGE"),
     ("AlertAction", "resolved", "RESOLVE"),
@@ -105,11 +109,14 @@ const AMBIGUOUS: [(&str, &str, &str); 13] = [
     ("DestinationState", "active", "ACTIVE_DESTINATION"),
     ("DestinationVerdict", "credentials", "CREDENTIALS_REFUSED"),
     ("DestinationVerdict", "delivered", "RECORD_DELIVERED"),
+    ("ErasureExtent", "all", "ALL_PARTS"),
     ("KeyScope", "admin", "ADMIN_SCOPE"),
     ("DistinctField", "actor_id", "DISTINCT_ACTORS"),
     ("DistinctField", "ip_address", "DISTINCT_ADDRESSES"),
     ("DistinctField", "session_id", "DISTINCT_SESSIONS"),
     ("DistinctField", "target_id", "DISTINCT_TARGETS"),
+    ("OutOfReachKind", "destination", "DESTINATION_COPIES"),
+    ("ReportFormat", "json", "JSON_REPORT"),
     ("SearchScope", "email", "EMAIL_SCOPE"),
 ];
 
@@ -143,6 +150,7 @@ prefixed! {
     AlertId: "AlertId";
     DeliveryId: "DeliveryId";
     DestinationId: "DestinationId";
+    ErasureId: "ErasureId";
     EventId: "EventId";
     HoldId: "HoldId";
     WebhookId: "WebhookId";

@@ -61,6 +61,7 @@ pub fn due_at_rest<I: RowId>(segments: &[Segment<I>]) -> Option<Vec<Segment<I>>>
 #[derive(Debug)]
 pub struct Merge<I = i64> {
     sources: Vec<Source<I>>,
+    left_out: Vec<I>,
     merged: Segment<I>,
     dictionary: DictionaryWriter,
     /// Of the dense lists, once the dictionary is written.
@@ -109,10 +110,11 @@ impl<I: RowId> Merge<I> {
             source.advance(blocks)?;
             sources.push(source);
         }
-        let Numbered { rows, ends } = number_rows(&mut sources, gone, id, blocks)?;
+        let Numbered { rows, ends, left_out } = number_rows(&mut sources, gone, id, blocks)?;
         let (first, last) = ends.unwrap_or((I::MAX, I::MIN));
         Ok(Self {
             sources,
+            left_out,
             merged: Segment {
                 id,
                 level: segments.iter().map(|segment| segment.level).max().unwrap_or(0) + 1,
@@ -139,6 +141,12 @@ impl<I: RowId> Merge<I> {
     /// The segments that the merged segment replaces.
     pub fn sources(&self) -> impl Iterator<Item = &Segment<I>> {
         self.sources.iter().map(|source| &source.segment)
+    }
+
+    /// The ids of the rows of the sources that the merged segment does not have, ascending.
+    #[must_use]
+    pub fn left_out(&self) -> &[I] {
+        &self.left_out
     }
 
     /// Merges about `rows` postings. Returns the merged segment when the merge is complete.
@@ -239,6 +247,8 @@ struct Numbered<I> {
     rows: u32,
     /// The lowest and the highest id; none without a row.
     ends: Option<(I, I)>,
+    /// The ids of the other rows.
+    left_out: Vec<I>,
 }
 
 /// Writes the merged ids, without those of `gone`, and records the new row number of each source row.
@@ -261,7 +271,7 @@ fn number_rows<I: RowId, B: WriteBlocks>(
         });
     }
     let mut writer = IdWriter::new(id);
-    let (mut count, mut ends) = (0_u32, None);
+    let (mut count, mut ends, mut left_out) = (0_u32, None, Vec::new());
     loop {
         let lowest = heads
             .iter()
@@ -269,7 +279,7 @@ fn number_rows<I: RowId, B: WriteBlocks>(
             .filter_map(|(index, head)| head.map(|head| (head, index)));
         let Some((head, index)) = lowest.min() else {
             let rows = writer.finish(blocks)?;
-            return Ok(Numbered { rows, ends });
+            return Ok(Numbered { rows, ends, left_out });
         };
         while gone.first().is_some_and(|id| *id < head) {
             gone = &gone[1..];
@@ -277,6 +287,9 @@ fn number_rows<I: RowId, B: WriteBlocks>(
         let source = &mut sources[index];
         if gone.first() == Some(&head) {
             source.rows.push(LEFT_OUT);
+            if left_out.last() != Some(&head) {
+                left_out.push(head);
+            }
         } else {
             let (first, last) = ends.map_or((head, None), |(first, last)| (first, Some(last)));
             if last != Some(head) {

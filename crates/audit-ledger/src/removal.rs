@@ -1,6 +1,7 @@
 //! Records of what was removed: with them the tree, its entries and the map of tenants are computed as before.
 
 mod check;
+mod gone;
 
 pub use check::{RemovalCheck, RemovalProblem, RemovalReport};
 

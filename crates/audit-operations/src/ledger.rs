@@ -4,6 +4,7 @@ mod anchors;
 mod arguments;
 mod export;
 mod repair;
+mod report;
 mod verify;
 
 use crate::service::{command_store, open_with_keys};
@@ -25,6 +26,7 @@ pub fn run(command: &LogCommand) -> anyhow::Result<ExitCode> {
         LogCommand::Audit(options) => audit::run(options),
         LogCommand::Compare(options) => compare::run(options),
         LogCommand::Stream(options) => stream::run(options),
+        LogCommand::Report(options) => report::run(options),
         LogCommand::Export(options) => export::run(options),
         LogCommand::Key(options) => print_key(options),
         LogCommand::RotateKey(options) => rotate_key(options),

@@ -141,12 +141,12 @@ pub struct ServeOptions {
     /// How long a log takes events while it cannot be signed. After that, the response is 503.
     #[arg(long, value_name = "N", env = "AUDIT_UNSIGNED_SECONDS_MAX", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub unsigned_seconds_max: u64,
-    /// How long a plan of retention waits before its events are removed, such as 24h or 7d: from 1h to 30d.
+    /// How long a plan of retention or of an erasure waits before it is carried out, such as 24h or 7d: from 1h to 30d.
     ///
     /// Until then it can be cancelled, and a hold cancels it.
     #[arg(long, value_name = "TIME", env = "AUDIT_REMOVAL_GRACE", default_value = "24h", value_parser = removal_grace)]
     pub removal_grace: i64,
-    /// Remove no events by retention on this node, whatever policies and plans say.
+    /// Remove and erase no events on this node, whatever policies and plans say. Requests for erasures are refused.
     #[arg(long, value_name = "BOOL", env = "AUDIT_NO_REMOVALS", default_value_t = false, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub no_removals: bool,
     #[command(flatten)]

@@ -196,10 +196,23 @@ impl Database {
     }
 
     /// Gives the space of removed events back to the system, of these months on PostgreSQL; `None` on SQLite, where the writer does it.
-    pub(crate) fn give_back_space(&self, months: &BTreeSet<Month>, now: Timestamp) -> Option<Result<bool>> {
+    pub(crate) fn give_back_space(
+        &self,
+        months: &BTreeSet<Month>,
+        now: Timestamp,
+        erased: Option<Timestamp>,
+    ) -> Option<Result<bool>> {
         match self {
             Self::Sqlite(_) => None,
-            Self::Postgres(database) => Some(database.give_back_space(months, now)),
+            Self::Postgres(database) => Some(database.give_back_space(months, now, erased)),
+        }
+    }
+
+    /// Empties the write-ahead logs on SQLite, which have what was erased.
+    pub(crate) fn empty_logs(&self) -> Result<()> {
+        match self {
+            Self::Sqlite(database) => database.empty_logs(),
+            Self::Postgres(_) => Ok(()),
         }
     }
 

@@ -150,7 +150,9 @@ pub use options::{QueueLimits, StoreOptions};
 pub use purge::GroupKey;
 pub use queue::{AnonymousStreams, Turn};
 pub use recent::RecentEvent;
-pub use removals::{RemovalRow, RemovalState};
+pub use removals::{
+    ErasedRow, ErasureRequest, REMOVAL_LEASE_SECONDS_MAX, RemovalRow, RemovalState, SampledAlert,
+};
 pub use replica::{LogEnd, ReplicaStatistics};
 pub use row_code::RowCodes;
 pub use search::verification::{EventPlace, IndexFinding, IndexReport};

@@ -280,8 +280,13 @@ impl Database {
     }
 
     /// [`crate::Store::give_back_space`], of the months that no event is stored in at `now`.
-    pub(crate) fn give_back_space(&self, months: &BTreeSet<Month>, now: Timestamp) -> Result<bool> {
-        months::give_back(&self.shared, months, now)
+    pub(crate) fn give_back_space(
+        &self,
+        months: &BTreeSet<Month>,
+        now: Timestamp,
+        erased: Option<Timestamp>,
+    ) -> Result<bool> {
+        months::give_back(&self.shared, months, now, erased)
     }
 
     /// Fails unless the database accepts writes and responds within a second.

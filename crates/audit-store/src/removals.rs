@@ -1,12 +1,17 @@
-//! Removals of events: how far the work is (`rows.rs`), what stays of the events (`records.rs`), and the deletes.
+//! Removals of events: how far the work is (`rows.rs`, `request.rs`), what stays of the events (`records.rs`, `erased.rs`), and the deletes.
 //!
 //! The lifecycle events of the log authorise a removal, and the digest in them authenticates its records. The row of a removal only says
 //! how far the work is. A node leases it under a random token, and each later write of it names the token.
 
+mod erased;
 mod records;
+mod request;
 mod rows;
 
-pub use rows::{RemovalRow, RemovalState};
+pub(crate) use erased::KeptColumns;
+pub use erased::{ErasedRow, SampledAlert};
+pub use request::ErasureRequest;
+pub use rows::{REMOVAL_LEASE_SECONDS_MAX, RemovalRow, RemovalState};
 
 use crate::access::{Reader, Writer};
 use crate::database::{on_database, on_either};

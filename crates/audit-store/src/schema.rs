@@ -125,6 +125,7 @@ diesel::table! {
         end_seq -> BigInt,
         cursor_seq -> BigInt,
         records -> BigInt,
+        request -> Nullable<Text>,
         code -> Binary,
         changed_at -> BigInt,
         leased_until -> BigInt,

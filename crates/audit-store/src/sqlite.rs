@@ -215,6 +215,12 @@ impl Database {
         self.session(Purpose::Write, appends)
     }
 
+    /// Moves the write-ahead logs of the database and of the index into their files, and empties them.
+    pub(crate) fn empty_logs(&self) -> Result<()> {
+        space::empty_log(&mut connection::connect(&self.path, Purpose::Write)?)?;
+        space::empty_log(&mut index::connect(&self.path)?)
+    }
+
     /// Starts the indexer and the checkpointer.
     pub(crate) fn start_workers(&self, options: &StoreOptions) -> Result<Workers> {
         let Shared { progress, wal, .. } = &*self.shared;

@@ -21,7 +21,7 @@ use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
 use crate::writers::Writers;
-use audit_domain::{Clock, DigestKey, IdempotencyWindow, Month};
+use audit_domain::{Clock, DigestKey, IdempotencyWindow, Month, Timestamp};
 use audit_ledger::{Frontier, TreeHead};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
@@ -469,14 +469,23 @@ impl Store {
     /// milliseconds of the writer, while more than a quarter of the file is free. On PostgreSQL one month is a step: one without events is
     /// dropped, and one that has lost three tenths of them is written anew, which can take minutes and delays nobody. Blocks.
     ///
+    /// With `erased`, no file has what was erased up to that time once it returns `false`: on PostgreSQL each of these months that was not
+    /// written anew since is a step, whatever it has lost, but for the newest two and those in which idempotency keys are looked up; on
+    /// SQLite the write-ahead logs of database and index are emptied at the end.
+    ///
     /// # Errors
     /// As [`Self::write`]; [`StoreError::InUse`] while other sessions use the events on PostgreSQL all the time, and some minutes
-    /// longer.
-    pub fn give_back_space(&self, months: &BTreeSet<Month>) -> Result<bool> {
-        match self.database.give_back_space(months, self.commits.clock.now()) {
-            Some(outcome) => outcome,
-            None => self.transaction(Deployment, AnySession::give_back_pages),
+    /// longer, or read SQLite's files.
+    pub fn give_back_space(&self, months: &BTreeSet<Month>, erased: Option<Timestamp>) -> Result<bool> {
+        let now = self.commits.clock.now();
+        if let Some(outcome) = self.database.give_back_space(months, now, erased) {
+            return outcome;
         }
+        let has_more = self.transaction(Deployment, AnySession::give_back_pages)?;
+        if erased.is_some() && !has_more {
+            self.database.empty_logs()?;
+        }
+        Ok(has_more)
     }
 
     /// Calls `listener` after each commit of this process that adds deliveries, or alerts that still need some.

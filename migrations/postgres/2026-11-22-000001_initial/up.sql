@@ -412,16 +412,19 @@ CREATE TABLE index_blocks (
 );
 ALTER TABLE index_blocks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
--- The rows of the index whose events were removed, until its segments are rewritten without them.
+-- The rows of the index whose events were removed or erased, until its segments are rewritten without what they had.
 CREATE TABLE removed_rows (
     group_id BIGINT NOT NULL,
     month INTEGER NOT NULL,
     occurred_at BIGINT NOT NULL,
     id BYTEA NOT NULL,
-    -- The segment that keeps the row, because it was written for what remains of an erased event. NULL: none.
+    ledger_id BIGINT NOT NULL,
+    -- NULL: the event is gone. 0: what remains of an erased event has to be indexed anew. Otherwise the segment that has it.
     fresh BIGINT,
     PRIMARY KEY (group_id, month, occurred_at, id)
 );
+-- Finds the segments that are not merged.
+CREATE INDEX removed_rows_by_fresh ON removed_rows (group_id, fresh) WHERE fresh IS NOT NULL;
 
 -- One row: the format of blocks, tokens and index tables. A node that finds an older format, or no row, empties the index
 -- and enters all events into the backlog. Remove the row to have the index rebuilt.
@@ -572,7 +575,8 @@ CREATE TABLE removals (
     -- `retention` or `erasure`.
     kind TEXT NOT NULL,
     state TEXT NOT NULL,
-    -- Position of the event that authorises the state: the plan while `planned`, then the removal or erasure. NULL while `collecting`.
+    -- Position of the event that authorises the state: the plan while `planned`, then the removal or erasure. NULL before the
+    -- plan.
     event_seq BIGINT,
     -- The range of the log that the records were collected from.
     first_seq BIGINT NOT NULL,
@@ -581,6 +585,8 @@ CREATE TABLE removals (
     cursor_seq BIGINT NOT NULL,
     -- The number of records.
     records BIGINT NOT NULL,
+    -- JSON: what an erasure needs before its plan is in the log. No identifier of the person. NULL for retention.
+    request TEXT,
     -- HMAC-SHA256 over the columns above but `cursor_seq`, with the key of the heads.
     code BYTEA NOT NULL,
     changed_at BIGINT NOT NULL,

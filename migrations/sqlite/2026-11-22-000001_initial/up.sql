@@ -308,15 +308,17 @@ CREATE TABLE event_backlog (
     runs BLOB NOT NULL
 );
 
--- The rows of the index whose events were removed, until its segments are rewritten without them.
+-- The rows of the index whose events were removed or erased, until its segments are rewritten without what they had.
 CREATE TABLE removed_rows (
     position INTEGER PRIMARY KEY,
     month INTEGER NOT NULL,
-    -- The segment that keeps the row, because it was written for what remains of an erased event. NULL: none.
+    -- NULL: the event is gone. 0: what remains of an erased event has to be indexed anew. Otherwise the segment that has it.
     fresh BIGINT
 );
 -- Finds the rows of a month.
 CREATE INDEX removed_rows_by_month ON removed_rows (month, position);
+-- Finds the segments that are not merged.
+CREATE INDEX removed_rows_by_fresh ON removed_rows (fresh) WHERE fresh IS NOT NULL;
 
 -- ---- The verifiable log ----
 
@@ -452,7 +454,8 @@ CREATE TABLE removals (
     -- `retention` or `erasure`.
     kind TEXT NOT NULL,
     state TEXT NOT NULL,
-    -- Position of the event that authorises the state: the plan while `planned`, then the removal or erasure. NULL while `collecting`.
+    -- Position of the event that authorises the state: the plan while `planned`, then the removal or erasure. NULL before the
+    -- plan.
     event_seq BIGINT,
     -- The range of the log that the records were collected from.
     first_seq BIGINT NOT NULL,
@@ -461,6 +464,8 @@ CREATE TABLE removals (
     cursor_seq BIGINT NOT NULL,
     -- The number of records.
     records BIGINT NOT NULL,
+    -- JSON: what an erasure needs before its plan is in the log. No identifier of the person. NULL for retention.
+    request TEXT,
     -- HMAC-SHA256 over the columns above but `cursor_seq`, with the key of the heads.
     code BLOB NOT NULL,
     changed_at BIGINT NOT NULL,

@@ -2,7 +2,7 @@
 
 use super::key_id;
 use super::route::{Route, Target};
-use audit_tests::{Client, Organization, Request, Stream, address, alert_rule, event};
+use audit_tests::{Client, Deadline, Organization, Request, Stream, address, alert_rule, event, event_with};
 use serde_json::{Value, json};
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,6 +35,7 @@ pub(crate) struct Objects {
     webhook: OnceCell<String>,
     delivery: OnceCell<String>,
     destination: OnceCell<String>,
+    erasure: OnceCell<String>,
 }
 
 impl Objects {
@@ -45,6 +46,7 @@ impl Objects {
             webhook: OnceCell::new(),
             delivery: OnceCell::new(),
             destination: OnceCell::new(),
+            erasure: OnceCell::new(),
         }
     }
 
@@ -103,9 +105,11 @@ impl Objects {
                 String::new()
             }
             Target::Hold => {
-                let request = own.master().post("/holds").json(json!({"reason": "a case"}));
+                let request = own.master().post("/holds").json(json!({"reason": "a case", "tenant_id": unique_name()}));
                 text_of(&request.send().expect_status(201)["hold"], "id")
             }
+            Target::Erasure => self.erasure.get_or_init(|| self.listed_erasure()).clone(),
+            Target::NewErasure => self.new_erasure(),
             Target::Tier => {
                 let name = unique_name();
                 own.create_tier(json!({"name": name}));
@@ -128,6 +132,27 @@ impl Objects {
             .json(new_destination(&self.organization.project_id))
             .send();
         text_of(&created.expect_status(201)["destination"], "id")
+    }
+
+    /// An erasure that finds an event.
+    fn new_erasure(&self) -> String {
+        let (own, actor) = (&self.organization, unique_name());
+        let id = own.project().store(event_with(json!({"actor": {"id": actor}})));
+        // An erasure reads what is under a signed checkpoint, as the proof is.
+        let proof = own.project().get(&format!("/events/{id}/proof"));
+        proof.send().expect_status(200);
+        let new = json!({"identifiers": {"ids": [actor]}, "basis": "gdpr_17"});
+        let requested = own.master().post("/erasures").json(new).send();
+        text_of(&requested.expect_status(201)["erasure"], "id")
+    }
+
+    fn listed_erasure(&self) -> String {
+        let id = self.new_erasure();
+        Deadline::seconds(600).poll("the list of an erasure", || {
+            let request = self.organization.master().get(&format!("/erasures/{id}"));
+            (request.send().expect_status(200)["erasure"]["state"] == "listed").then_some(())
+        });
+        id
     }
 
     fn new_delivery(&self) -> String {

@@ -56,6 +56,10 @@ pub(crate) enum Target {
     Policy,
     /// A legal hold in force.
     Hold,
+    /// An erasure whose list is complete, the same for every request.
+    Erasure,
+    /// For a request that cancels it.
+    NewErasure,
 }
 
 /// The scope that a master key acts on.
@@ -169,7 +173,7 @@ impl Route {
             (
                 _,
                 "keys" | "master-keys" | "projects" | "redaction" | "viewer-tiers" | "streams" | "portal"
-                | "destinations" | "retention" | "holds",
+                | "destinations" | "retention" | "holds" | "erasures",
             ) => "admin",
             (_, other) => panic!("which scope is {other}?"),
         })

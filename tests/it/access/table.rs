@@ -90,6 +90,7 @@ pub(crate) const ROUTES: &[Route] = &[
     },
     both(READ, "/api/v1/log/tenants", 200),
     both(READ, "/api/v1/log/removals", 200),
+    both(READ, "/api/v1/log/report", 200),
     both(READ, "/api/v1/tenants", 200),
     Route {
         query: "?from=0&to=0",
@@ -499,7 +500,8 @@ pub(crate) const ROUTES: &[Route] = &[
     },
     master(READ, "/api/v1/holds", 200),
     Route {
-        body: Some(|_| json!({"reason": "a case"})),
+        // It keeps nothing that the erasures behind it list.
+        body: Some(|_| json!({"reason": "a case", "tenant_id": unique_name()})),
         ..master(post(As("audit.hold.placed", Subject::Log)), "/api/v1/holds", 201)
     },
     Route {
@@ -509,6 +511,51 @@ pub(crate) const ROUTES: &[Route] = &[
             post(As("audit.hold.released", Subject::Log)),
             "/api/v1/holds/:id/release",
             200,
+        )
+    },
+    Route {
+        body: Some(|_| json!({"identifiers": {"ids": [unique_name()]}, "basis": "gdpr_17"})),
+        ..master(
+            post(As("audit.erasure.requested", Subject::Log)),
+            "/api/v1/erasures",
+            201,
+        )
+    },
+    master(READ, "/api/v1/erasures", 200),
+    Route {
+        target: Target::Erasure,
+        ..master(READ, "/api/v1/erasures/:id", 200)
+    },
+    Route {
+        target: Target::NewErasure,
+        ..master(
+            delete(Nothing("the log has nothing of it before it is confirmed")),
+            "/api/v1/erasures/:id",
+            200,
+        )
+    },
+    Route {
+        target: Target::Erasure,
+        ..master(READ, "/api/v1/erasures/:id/events", 200)
+    },
+    // The position is not of the list, which stays as it is.
+    Route {
+        target: Target::Erasure,
+        body: Some(|_| json!({"seqs": [0]})),
+        ..master(
+            post(Nothing("the log has nothing of it before it is confirmed")),
+            "/api/v1/erasures/:id/exclude",
+            200,
+        )
+    },
+    Route {
+        target: Target::Erasure,
+        body: Some(|_| json!({"digest": format!("sha256:{}", "0".repeat(64))})),
+        master: Conflict,
+        ..master(
+            post(Nothing("the list has another digest")),
+            "/api/v1/erasures/:id/confirm",
+            202,
         )
     },
     Route {

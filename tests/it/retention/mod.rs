@@ -6,8 +6,11 @@ mod categories;
 mod edits;
 mod holds;
 mod removal;
+mod report;
 mod traces;
 mod verifiers;
+
+pub(crate) use traces::places;
 
 use crate::log::{Case, STATE_DIRECTORY, copy_of, store_events, text_of};
 use audit_tests::{
@@ -27,7 +30,7 @@ const DAYS: u32 = 93;
 /// Longer than the grace of the servers here.
 const GRACE_MILLIS: i64 = 3_601_000;
 /// The columns of `events` on SQLite that are stored.
-const SQLITE_COLUMNS: &str =
+pub(crate) const SQLITE_COLUMNS: &str =
     "entry, position, id, content_hash, content_salt, sent_digest, redacted, sender, row_code, body";
 /// A worker looks once a minute, and a removal needs some rounds.
 const REMOVAL_SECONDS: u64 = 600;

@@ -27,7 +27,7 @@ fn marked(marker: &str) -> serde_json::Value {
 }
 
 /// Where the database has a text, plain or in hexadecimal digits: names of tables and files.
-fn places(database: &Database, text: &str) -> Vec<String> {
+pub(crate) fn places(database: &Database, text: &str) -> Vec<String> {
     let hex: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
     let mut places = Vec::new();
     for (table, columns) in database.tables() {

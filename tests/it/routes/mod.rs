@@ -1,6 +1,7 @@
 mod alerts;
 mod archived_projects;
 mod destinations;
+mod erasures;
 mod events;
 mod holds;
 mod key_changes;

@@ -40,9 +40,9 @@ struct Others {
 }
 
 impl Workers {
-    fn start(service: &Arc<AuditLog>, sender: Sender, with_removals: bool) -> std::io::Result<Self> {
+    fn start(service: &Arc<AuditLog>, sender: Sender) -> std::io::Result<Self> {
         Ok(Self {
-            removals: with_removals.then(|| service.start_removals()).transpose()?,
+            removals: service.start_removals()?,
             background: Background::start(service)?,
             deliveries: service.start_deliveries(sender)?,
             destinations: service.start_destinations()?,
@@ -82,15 +82,15 @@ impl Workers {
 
 impl CellWorkers {
     /// Starts the threads of the home cell, and those of each other cell when it is opened.
-    pub(super) fn start(home: &Arc<AuditLog>, sender: Sender, with_removals: bool) -> anyhow::Result<Self> {
+    pub(super) fn start(home: &Arc<AuditLog>, sender: Sender) -> anyhow::Result<Self> {
         let others = Arc::new(Mutex::new(Others::default()));
         let (opened, sender_of_others) = (Arc::clone(&others), sender.clone());
         home.on_cell(move |service| {
-            start_workers(&opened, service, &sender_of_others, with_removals);
+            start_workers(&opened, service, &sender_of_others);
         })?;
         let has_list = !home.cells().context("cannot read the list of cells")?.is_empty();
         Ok(Self {
-            home: Workers::start(home, sender, with_removals)?,
+            home: Workers::start(home, sender)?,
             self_audit: Background::record_self_audit_switch(home)?,
             list: has_list.then(|| Background::follow_cells(home)).transpose()?,
             others,
@@ -131,7 +131,7 @@ impl CellWorkers {
 }
 
 /// Starts the threads of a cell that was opened.
-fn start_workers(others: &Mutex<Others>, service: &Arc<AuditLog>, sender: &Sender, with_removals: bool) {
+fn start_workers(others: &Mutex<Others>, service: &Arc<AuditLog>, sender: &Sender) {
     if let Err(error) = service.check_secrets() {
         log::error!("a cell: {:#}", anyhow::Error::from(error));
     }
@@ -139,7 +139,7 @@ fn start_workers(others: &Mutex<Others>, service: &Arc<AuditLog>, sender: &Sende
     if others.is_stopped {
         return;
     }
-    match Workers::start(service, sender.clone(), with_removals) {
+    match Workers::start(service, sender.clone()) {
         Ok(workers) => others.workers.push(workers),
         Err(error) => log::error!(
             "cannot start the threads of a cell: {:#}",

@@ -1,7 +1,8 @@
 //! Which events a destination gets.
 
 use audit_domain::{
-    ActionGlob, Category, DamagedEvent, Facet, Facets, Fields, StoredEvent, Violations, canonical, limits,
+    ActionGlob, Category, DamagedEvent, Facet, Facets, Fields, SERVICE_TENANT_ID, StoredEvent, Violations,
+    canonical, limits,
 };
 use audit_store::DestinationRow;
 use serde_json::{Map, Value, json};
@@ -18,6 +19,9 @@ pub struct DestinationFilter {
     /// Only events of these tenants.
     tenant_ids: Option<Vec<TenantId>>,
 }
+
+/// The events of the service that say what is gone. Who has copies of events must learn of it.
+const REMOVALS: [&str; 2] = ["audit.events.erased", "audit.events.removed"];
 
 /// SHA-256 of the canonical form of a JSON value, in hexadecimal.
 pub(super) fn fingerprint_of(value: &Value) -> String {
@@ -131,6 +135,12 @@ impl DestinationFilter {
         }
     }
 
+    /// Whether events of all tenants may pass. Such a destination also gets the events that say which events were removed or erased, whatever
+    /// its other conditions.
+    pub(crate) const fn is_of_all_tenants(&self) -> bool {
+        self.tenant_ids.is_none()
+    }
+
     /// Whether it lets every event pass.
     pub(crate) fn is_everything(&self) -> bool {
         *self == Self::default()
@@ -142,6 +152,9 @@ impl DestinationFilter {
         let has_action = |globs: &Vec<ActionGlob>| globs.iter().any(|glob| glob.matches(action));
         let has_category = |words: &Vec<Category>| words.iter().any(|word| word.as_str() == category);
         let has_tenant = |ids: &Vec<TenantId>| ids.iter().any(|id| id.0 == tenant);
+        if self.is_of_all_tenants() && tenant == SERVICE_TENANT_ID && REMOVALS.contains(&action) {
+            return true;
+        }
         self.actions.as_ref().is_none_or(has_action)
             && self.categories.as_ref().is_none_or(has_category)
             && self.tenant_ids.as_ref().is_none_or(has_tenant)
@@ -176,6 +189,29 @@ mod tests {
             (json!({"actions": ["user.*"], "tenant_ids": ["other"]}), false),
         ] {
             assert_eq!(filter(value.clone()).allows(&event()), is_met, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_says_that_events_are_gone_passes_every_filter_without_tenants() {
+        for (action, tenant, is_removal) in [
+            ("audit.events.erased", SERVICE_TENANT_ID, true),
+            ("audit.events.removed", SERVICE_TENANT_ID, true),
+            ("audit.erasure.planned", SERVICE_TENANT_ID, false),
+            ("audit.events.erased", "acme", false),
+        ] {
+            let event = Facets::default()
+                .with(Facet::Action, action)
+                .with(Facet::Category, "security")
+                .with(Facet::TenantId, tenant);
+            for value in [json!({"actions": ["user.*"]}), json!({"categories": ["auth"]})] {
+                assert_eq!(
+                    filter(value.clone()).allows(&event),
+                    is_removal,
+                    "{action} {value}"
+                );
+                assert!(!filter(value).of_tenant("other").allows(&event), "{action}");
+            }
         }
     }
 

@@ -96,6 +96,7 @@ impl Taken {
             seqs,
             records: self.records.len() as u64,
             changed_at,
+            request: None,
         }
     }
 

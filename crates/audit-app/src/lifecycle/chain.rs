@@ -6,7 +6,7 @@ use crate::ingest::STALE_RETRIES_MAX;
 use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Scope};
 use audit_domain::{ContentHash, Lifecycle, LifecycleEvent, LogName, ProjectId, logged_at};
-use audit_store::{LedgerId, LoggedEvent, Reader, StoreError};
+use audit_store::{Configurator, LedgerId, LoggedEvent, Reader, StoreError};
 use std::sync::Arc;
 
 /// The database has not the lifecycle event that the head of the ledger, or a later event, names.
@@ -68,11 +68,25 @@ impl AuditLog {
     ///
     /// # Errors
     /// Those of `decide`; [`AppError::Forbidden`] when the ledger has too many.
-    pub(super) fn add_lifecycle_event(
+    pub(crate) fn add_lifecycle_event(
         &self,
         scope: &Scope,
         requester: &Requester,
         decide: impl Fn(&LedgerLifecycle) -> Result<Option<ServiceEvent>>,
+    ) -> Result<()> {
+        self.add_lifecycle_event_with(scope, requester, decide, |_, _| Ok(()))
+    }
+
+    /// [`Self::add_lifecycle_event`]; in the same transaction `also` does something with the position of the event.
+    ///
+    /// # Errors
+    /// As that; those of `also`.
+    pub(crate) fn add_lifecycle_event_with(
+        &self,
+        scope: &Scope,
+        requester: &Requester,
+        decide: impl Fn(&LedgerLifecycle) -> Result<Option<ServiceEvent>>,
+        also: impl FnOnce(&mut Configurator<'_, ProjectId>, u64) -> Result<()> + Clone + Send + 'static,
     ) -> Result<()> {
         for _ in 0..STALE_RETRIES_MAX {
             let present = self.lifecycle(scope)?;
@@ -83,7 +97,7 @@ impl AuditLog {
                 present.check_room(REQUESTED_EVENTS_MAX)?;
             }
             let expected = present.lifecycle_seq;
-            match self.append_chained(scope, requester, expected, event, |_, _| Ok(())) {
+            match self.append_chained(scope, requester, expected, event, also.clone()) {
                 Err(AppError::Unavailable(StoreError::Stale)) => {}
                 outcome => return outcome,
             }

@@ -77,6 +77,8 @@ pub struct LegalHold {
 /// The release of a hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HoldRelease {
+    /// The position of its event.
+    pub seq: u64,
     /// When.
     pub at: Timestamp,
     /// The key that released it.
@@ -177,7 +179,7 @@ impl AuditLog {
 
 impl LedgerLifecycle {
     /// All holds, oldest first.
-    fn all_holds(&self) -> Vec<LegalHold> {
+    pub(super) fn all_holds(&self) -> Vec<LegalHold> {
         let mut holds = Vec::new();
         // By position of the event that placed the hold.
         let mut releases = HashMap::new();
@@ -239,6 +241,7 @@ impl LegalHold {
 impl HoldRelease {
     fn of(event: &ChainEvent) -> Self {
         Self {
+            seq: event.seq,
             at: event.at,
             by: event.by().to_owned(),
             reason: event.text("reason").unwrap_or_default().to_owned(),

@@ -75,8 +75,9 @@ impl LedgerLifecycle {
         if self.events.len() < events_max {
             return Ok(());
         }
-        let message =
-            format!("the log has {events_max} events of retention and holds, and takes no more of this kind");
+        let message = format!(
+            "the log has {events_max} events of retention, holds and erasures, and takes no more of this kind"
+        );
         Err(AppError::Forbidden(message))
     }
 
@@ -108,8 +109,11 @@ audit_domain::words! {
 /// What this process knows of the lifecycle of ledgers.
 pub(crate) struct Lifecycles {
     pub(super) chains: Cache<LedgerId, Arc<LedgerLifecycle>, ChainLength>,
-    waiting: Mutex<HashMap<LedgerId, WaitingFor>>,
+    waiting: Mutex<HashMap<Waiting, WaitingFor>>,
 }
+
+/// A ledger whose plan, or next plan, of retention waits, or an erasure of it by its number.
+pub(crate) type Waiting = (LedgerId, Option<u32>);
 
 /// Weighs a chain by its events.
 #[derive(Clone, Debug)]
@@ -131,17 +135,17 @@ impl Default for Lifecycles {
 }
 
 impl Lifecycles {
-    /// Notes what holds back the plan, or the next plan, of a ledger; `None` for nothing.
-    pub(crate) fn note_waiting(&self, ledger_id: LedgerId, waiting_for: Option<WaitingFor>) {
+    /// Notes what holds back a plan or an erasure; `None` for nothing.
+    pub(crate) fn note_waiting(&self, of: Waiting, waiting_for: Option<WaitingFor>) {
         let mut waiting = self.waiting.lock();
         match waiting_for {
-            Some(waiting_for) => drop(waiting.insert(ledger_id, waiting_for)),
-            None => drop(waiting.remove(&ledger_id)),
+            Some(waiting_for) => drop(waiting.insert(of, waiting_for)),
+            None => drop(waiting.remove(&of)),
         }
     }
 
     /// What [`Self::note_waiting`] has noted last.
-    pub(crate) fn waiting_for(&self, ledger_id: LedgerId) -> Option<WaitingFor> {
-        self.waiting.lock().get(&ledger_id).copied()
+    pub(crate) fn waiting_for(&self, of: Waiting) -> Option<WaitingFor> {
+        self.waiting.lock().get(&of).copied()
     }
 }

@@ -259,7 +259,7 @@ impl AuditLog {
         self.retention_of(&scope)
     }
 
-    pub(super) fn lifecycle_scope(&self, master: &MasterKey, selection: Selection) -> Result<Scope> {
+    pub(crate) fn lifecycle_scope(&self, master: &MasterKey, selection: Selection) -> Result<Scope> {
         let principal = Principal::Master(*master);
         self.store
             .read(|reader| self.scope(reader, &principal, selection))
@@ -272,7 +272,7 @@ impl AuditLog {
         Ok(Retention {
             policy: lifecycle.policy_in_force(),
             plan: lifecycle.plan(&rows),
-            waiting_for: self.lifecycles.waiting_for(scope.ledger_id),
+            waiting_for: self.lifecycles.waiting_for((scope.ledger_id, None)),
             removed: removals.iter().map(|removal| removal.events).sum(),
             removals: removals.into_iter().rev().take(REPORTED_REMOVALS_MAX).collect(),
             holds: lifecycle.fold.holds().count(),

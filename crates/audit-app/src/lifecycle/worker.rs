@@ -1,4 +1,4 @@
-//! Removes the events that the policies of logs no longer keep.
+//! Removes the events that the policies of logs no longer keep, and erases what requests name.
 //!
 //! One thread ([`thread`]) takes one step after the other, each in a transaction that names the lease of the removal. How far a removal is
 //! stands in its row of `removals`; what authorises it is in the log. A process may end at any point: the next lease continues.
@@ -9,6 +9,9 @@
 //! 3. [`authorise`]: after the grace, unless the plan was cancelled, the removal is appended to the log.
 //! 4. [`delete`]: rows go, once the removal is signed, and cosigned where witnesses are asked.
 //! 5. [`clean`]: what follows the rows, and the space.
+//!
+//! An erasure begins with a request, and takes the same way. It is [listed](list_erasure) in turns by the process that has its
+//! [identifiers](listing), and an operator confirms the list. Instead of rows, [parts of events](erase) may go.
 
 pub(super) mod authorise;
 mod clean;
@@ -16,16 +19,23 @@ mod collect;
 mod counts;
 mod delete;
 mod due;
+mod erase;
 mod guards;
+mod list_erasure;
+pub(crate) mod listing;
+mod rows;
 mod taken;
 #[cfg(test)]
 mod tests;
 pub(crate) mod thread;
 
 pub use counts::RemovalStatistics;
+pub(crate) use rows::beginning;
+pub(crate) use taken::{LISTING_LEASE_SECONDS, of_read, tile_of};
 
 use crate::wake::Wake;
 use counts::{Counters, Measured};
+use listing::Listings;
 use parking_lot::Mutex;
 use std::time::Duration;
 
@@ -35,6 +45,7 @@ pub(crate) struct RemovalWorker {
     wake: Wake<()>,
     counters: Counters,
     measured: Mutex<Measured>,
+    pub(crate) listings: Listings,
 }
 
 impl RemovalWorker {

@@ -159,6 +159,15 @@ impl AuditLog {
         }
     }
 
+    /// The number of events of a log, and the size and the note of a checkpoint that covers them, with the cosignatures that are known.
+    pub(crate) fn size_and_checkpoint(&self, scope: &Scope) -> Result<(u64, u64, String)> {
+        let tree = self.store.read(|reader| reader.log_frontier(scope.ledger_id));
+        let size = tree.map_err(damaged_log)?.size();
+        let row = self.covering_checkpoint(scope.ledger_id, &scope.log_name(), size)?;
+        let note = self.with_cosignatures(scope.ledger_id, row.note)?.note;
+        Ok((size, head_of(&note)?.size, note))
+    }
+
     fn checkpoint_of(&self, scope: &Scope) -> Result<String> {
         // The size of the tree, not the size in the ledger row: an auditor must see the signed state even if the row was
         // tampered with.

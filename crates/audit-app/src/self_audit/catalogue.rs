@@ -117,6 +117,8 @@ audit_domain::words! {
         RetentionDelayed = "audit.retention.delayed",
         /// A plan of retention is carried out: its events are removed.
         EventsRemoved = "audit.events.removed",
+        /// An erasure was requested.
+        ErasureRequested = "audit.erasure.requested",
         /// An erasure was planned.
         ErasurePlanned = "audit.erasure.planned",
         /// A planned erasure was cancelled.
@@ -168,6 +170,7 @@ impl ServiceAction {
             | Self::RetentionCancelled
             | Self::RetentionDelayed
             | Self::EventsRemoved
+            | Self::ErasureRequested
             | Self::ErasurePlanned
             | Self::ErasureCancelled
             | Self::EventsErased
@@ -253,6 +256,7 @@ impl ServiceAction {
             | Self::RetentionCancelled
             | Self::RetentionDelayed
             | Self::EventsRemoved
+            | Self::ErasureRequested
             | Self::ErasurePlanned
             | Self::ErasureCancelled
             | Self::EventsErased

@@ -1,19 +1,20 @@
 //! Compares the alerts of a ledger with the events that raised them.
 
 use super::finding::{Finding, Problem};
+use super::removals::Removed;
 use super::walk::Walk;
 use crate::error::Result;
 use audit_alerts::SampleEvent;
-use audit_domain::{EventId, Timestamp};
+use audit_domain::{ERASED_TEXT, EventId};
 use audit_store::{StoreError, StoredAlert};
 
 /// The number of alerts of one read.
 const PAGE_ALERTS: i64 = 1_000;
 
 impl Walk<'_, '_> {
-    /// Verifies that every alert is one that its sample events raised. Events that were received before `removed_before` may be removed:
-    /// an alert that lacks one of them is not verified.
-    pub(super) fn check_alerts(&mut self, removed_before: Option<Timestamp>) -> Result<()> {
+    /// Verifies that every alert is one that its sample events raised. An alert is not verified where a removal may have taken one of them,
+    /// or an erasure a part of one.
+    pub(super) fn check_alerts(&mut self, removed: &Removed) -> Result<()> {
         let mut after = Vec::new();
         loop {
             let alerts = self.reader.stored_alerts(self.ledger_id, &after, PAGE_ALERTS)?;
@@ -22,22 +23,26 @@ impl Walk<'_, '_> {
             };
             after.clone_from(&last.id);
             for alert in alerts {
-                self.check_alert(&alert, removed_before)?;
+                self.check_alert(&alert, removed)?;
             }
         }
     }
 
-    fn check_alert(&mut self, stored: &StoredAlert, removed_before: Option<Timestamp>) -> Result<()> {
+    fn check_alert(&mut self, stored: &StoredAlert, removed: &Removed) -> Result<()> {
         let Some(alert) = &stored.alert else {
             let id = stored.id.iter().map(|byte| format!("{byte:02x}")).collect();
             self.findings.add(Finding::log(Problem::AlertDamaged(id)));
             return Ok(());
         };
+        if removed.has_erasures && alert.group_key == ERASED_TEXT {
+            return Ok(());
+        }
         let mut samples = Vec::with_capacity(alert.sample_event_ids.len());
         for id in &alert.sample_event_ids {
             match self.sample_event(*id) {
-                Ok(Some(sample)) => samples.push(sample),
-                Ok(None) if removed_before.is_some_and(|before| id.time() < before) => return Ok(()),
+                Ok(Some((sample, false))) => samples.push(sample),
+                Ok(Some((_, true))) => return Ok(()),
+                Ok(None) if removed.before.is_some_and(|before| id.time() < before) => return Ok(()),
                 Ok(None) => {
                     self.findings.add(Finding {
                         seqs: None,
@@ -61,10 +66,12 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn sample_event(&mut self, id: EventId) -> Result<Option<SampleEvent>, StoreError> {
+    /// A sample event, and whether parts of it were erased.
+    fn sample_event(&mut self, id: EventId) -> Result<Option<(SampleEvent, bool)>, StoreError> {
         let Some(logged) = self.reader.event(self.ledger_id, id)? else {
             return Ok(None);
         };
-        Ok(Some(SampleEvent::of(id, &logged.event.facets()?)))
+        let is_erased = logged.event.content_salt.erased().is_some();
+        Ok(Some((SampleEvent::of(id, &logged.event.facets()?), is_erased)))
     }
 }

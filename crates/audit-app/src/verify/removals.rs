@@ -28,6 +28,8 @@ pub struct Removed {
     pub removals: Vec<VerifiedRemoval>,
     /// Events that were received before may be removed.
     pub(super) before: Option<Timestamp>,
+    /// Whether persons were erased.
+    pub(super) has_erasures: bool,
 }
 
 /// A removal by retention, as its event in the log says.
@@ -106,8 +108,8 @@ pub(super) struct RemovalWalk {
     size: u64,
     /// None where the log has no name.
     check: Option<RemovalCheck>,
-    /// By the position of the event that must authorise it.
-    taken: BTreeMap<u64, Taken>,
+    /// By the position of the event that must authorise it, and whether it is of parts, which only an erasure takes.
+    taken: BTreeMap<(u64, bool), Taken>,
     unexplained: u64,
     /// The position of the newest lifecycle event.
     pub(super) last_seq: Option<u64>,
@@ -219,7 +221,10 @@ impl RemovalWalk {
     pub(super) fn gone<'a>(&mut self, seq: u64, recorded: &'a [Recorded]) -> Option<&'a Recorded> {
         let own = recorded.iter().find(|own| own.is_of_gone_row());
         match own {
-            Some(own) => self.take(own.authority, Finding::event(seq, None, Problem::Removed)),
+            Some(own) => self.take(
+                (own.authority, false),
+                Finding::event(seq, None, Problem::Removed),
+            ),
             None => self.unexplained += 1,
         }
         own
@@ -238,7 +243,7 @@ impl RemovalWalk {
         erased: &[(u64, PartMask)],
     ) -> bool {
         erased.iter().all(|(erasure, parts)| {
-            self.take(*erasure, Finding::event(seq, None, Problem::ErasedPart));
+            self.take((*erasure, true), Finding::event(seq, None, Problem::ErasedPart));
             let mut of_erasure = recorded
                 .iter()
                 .filter(|own| own.is_begun && own.authority == *erasure);
@@ -246,7 +251,7 @@ impl RemovalWalk {
         })
     }
 
-    fn take(&mut self, authority: u64, finding: Finding) {
+    fn take(&mut self, authority: (u64, bool), finding: Finding) {
         let taken = self
             .taken
             .entry(authority)
@@ -269,8 +274,9 @@ impl RemovalWalk {
         } = check.finish();
         let is_retention = |seq: u64| lifecycle.removals().any(|(own, ..)| own == seq);
         let is_erasure = |seq: u64| lifecycle.erasures().any(|(own, ..)| own == seq);
-        for (authority, taken) in std::mem::take(&mut self.taken) {
-            if !is_retention(authority) && !is_erasure(authority) {
+        for ((authority, is_part), taken) in std::mem::take(&mut self.taken) {
+            let is_authorised = is_erasure(authority) || (!is_part && is_retention(authority));
+            if !is_authorised {
                 self.unexplained += taken.events;
                 findings.add(taken.finding);
             }
@@ -287,6 +293,8 @@ impl RemovalWalk {
         let before = lifecycle
             .removals()
             .flat_map(|(_, _, removal)| removal.received_before.values().copied());
+        let of_rows = lifecycle.erasures().filter(|(.., erasure)| erasure.rows > 0);
+        let before = before.chain(of_rows.map(|(_, at, _)| at));
         Removed {
             retention,
             erased,
@@ -294,6 +302,7 @@ impl RemovalWalk {
             uncompared,
             removals: removals.collect(),
             before: before.max(),
+            has_erasures: lifecycle.erasures().next().is_some(),
         }
     }
 }
@@ -311,7 +320,9 @@ fn finding_of(problem: RemovalProblem, is_retention: impl Fn(u64) -> bool) -> Fi
             true => Problem::NotRemoved { removal, events },
             false => Problem::NotErased { removal, events },
         }),
-        RemovalProblem::Held { seq, .. } | RemovalProblem::TooYoung { seq, .. } => Finding::event(
+        RemovalProblem::Held { seq, .. }
+        | RemovalProblem::OfLifecycle { seq, .. }
+        | RemovalProblem::TooYoung { seq, .. } => Finding::event(
             seq,
             None,
             Problem::RemovalNotAllowed {

@@ -151,7 +151,9 @@ impl Lifecycle {
                 Some(LifecycleEvent::ErasurePlanned(plan)) if plan.erasure == erasure.erasure => {
                     let is_same = (plan.digest, plan.events, plan.rows)
                         == (erasure.digest, erasure.events, erasure.rows);
-                    check_plan(seq, at, is_same, plan.not_before)
+                    check_plan(seq, at, is_same, plan.not_before)?;
+                    // Whether it covers what is erased cannot be told afterwards.
+                    self.check_holds(seq, |placed| placed < erasure.plan)
                 }
                 _ => unknown_plan,
             },
@@ -170,7 +172,13 @@ impl Lifecycle {
             && (&plan.seqs, &plan.received_before) == (&removal.seqs, &removal.received_before);
         check_plan(seq, at, is_same, plan.not_before)?;
         self.check_policy(seq, at, removal.policy, &removal.received_before)?;
-        let is_respected = |placed: u64| placed < removal.plan && removal.holds.contains(&placed);
+        self.check_holds(seq, |placed| {
+            placed < removal.plan && removal.holds.contains(&placed)
+        })
+    }
+
+    /// Refuses an event at `seq` while a hold is in force that is not respected, by the position at which it was placed.
+    fn check_holds(&self, seq: u64, is_respected: impl Fn(u64) -> bool) -> Result<(), LifecycleError> {
         match self.holds().find(|(placed, _)| !is_respected(*placed)) {
             Some((_, hold)) => Err(LifecycleError::HoldInForce {
                 seq,

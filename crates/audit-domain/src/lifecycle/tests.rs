@@ -86,6 +86,10 @@ fn erasure() -> Erasure {
     }
 }
 
+fn erasure_of(plan: u64) -> Erasure {
+    Erasure { plan, ..erasure() }
+}
+
 /// An event of each action.
 fn examples() -> [LifecycleEvent; 11] {
     [
@@ -388,10 +392,7 @@ fn a_chain_with_a_gap_is_refused() {
 fn an_erasure_does_what_its_plan_says_after_the_grace() {
     let planned = || LifecycleEvent::ErasurePlanned(erasure_plan());
     let erased = |erasure: Erasure| fold(vec![planned(), LifecycleEvent::Erased(erasure)]);
-    let valid = Erasure {
-        plan: 30,
-        ..erasure()
-    };
+    let valid = erasure_of(30);
     let (lifecycle, added) = erased(valid.clone());
     assert_eq!((added, lifecycle.open_erasures().count()), (Ok(()), 0));
     assert_eq!(lifecycle.erasures().count(), 1);
@@ -417,6 +418,14 @@ fn an_erasure_does_what_its_plan_says_after_the_grace() {
     };
     let events = vec![planned(), cancelled, LifecycleEvent::Erased(valid)];
     assert_eq!(fold(events).1, Err(LifecycleError::UnknownPlan { seq: 50 }));
+    let placed = || LifecycleEvent::HoldPlaced(hold());
+    let after_plan = vec![planned(), placed(), LifecycleEvent::Erased(erasure_of(30))];
+    let hold = "hld_1".to_owned();
+    let hold_in_force = LifecycleError::HoldInForce { seq: 50, hold };
+    assert_eq!(fold(after_plan).1, Err(hold_in_force));
+    // The list has nothing that an earlier hold covers.
+    let before_plan = vec![placed(), planned(), LifecycleEvent::Erased(erasure_of(40))];
+    assert_eq!(fold(before_plan).1, Ok(()));
     let restored = LifecycleEvent::Restored(Restored {
         seqs: 3..8,
         events: 4,

@@ -1,6 +1,6 @@
 //! The pieces of a search text.
 
-use super::{Extent, FoldedText, SearchMode, SearchWord, Word, distinct};
+use super::{FoldedText, SearchMode, SearchWord, Word, WordExtent, distinct};
 
 /// What has no space in it, or is in quotation marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,9 +41,9 @@ impl Piece {
             let is_last = || rest.clone().next().is_none();
             let is_prefix = rest.rest.starts_with('*') || ends_with_prefix && is_last();
             let extent = match word.is_unspaced {
-                true => Extent::Part,
-                false if is_prefix => Extent::Prefix,
-                false => Extent::Whole,
+                true => WordExtent::Part,
+                false if is_prefix => WordExtent::Prefix,
+                false => WordExtent::Whole,
             };
             let text = word.text.to_owned();
             words.push(SearchWord { text, extent });

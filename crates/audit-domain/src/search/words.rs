@@ -29,6 +29,32 @@ impl<'a> FoldedText<'a> {
         })
     }
 
+    /// The text in this form.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it has `part`, which is in this form and not empty, with no letter or digit before and behind it. Letters of scripts without
+    /// spaces between words do not count.
+    pub fn has_whole(&self, part: &str) -> bool {
+        let (first, last) = (part.chars().next(), part.chars().next_back());
+        let is_joined = |edge: Option<char>, neighbour: Option<char>| {
+            let mut both = edge.into_iter().chain(neighbour);
+            neighbour.is_some_and(char::is_alphanumeric) && !both.any(is_unspaced)
+        };
+        let mut from = 0;
+        while let Some(at) = self.0[from..].find(part) {
+            let (before, rest) = self.0.split_at(from + at);
+            let behind = rest[part.len()..].chars().next();
+            if !is_joined(first, before.chars().next_back()) && !is_joined(last, behind) {
+                return true;
+            }
+            // One occurrence may begin within another one.
+            from = before.len() + first.map_or(1, char::len_utf8);
+        }
+        false
+    }
+
     /// Its words, in their order.
     pub fn words(&self) -> Words<'_> {
         Words {
@@ -206,6 +232,33 @@ fn is_unspaced(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_found_at_the_boundaries_of_words() {
+        let has = |text: &str, part: &str| {
+            let part = FoldedText::new(part);
+            FoldedText::new(text).has_whole(part.as_str())
+        };
+        for (text, part) in [
+            ("Jane Doe", "JANE doe"),
+            ("to jane@example.com.", "Jane@Example.com"),
+            ("(Zoë)", "zoe"),
+            ("janet, jane", "jane"),
+            ("ajane jane jane", "jane jane"),
+            ("担当は田中太郎です", "田中太郎"),
+            ("id+14155552671", "+14155552671"),
+        ] {
+            assert_eq!(has(text, part), !text.starts_with("id"), "{text}");
+        }
+        for (text, part) in [
+            ("janet", "jane"),
+            ("maryjane", "jane"),
+            ("jane7", "jane"),
+            ("jan", "jane"),
+        ] {
+            assert!(!has(text, part), "{text}");
+        }
+    }
 
     #[test]
     fn folding_makes_at_most_18_characters_of_one() {

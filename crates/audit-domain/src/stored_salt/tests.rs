@@ -114,9 +114,15 @@ fn a_viewer_gets_the_proofs_of_what_is_left_and_no_salt_of_what_is_hidden() {
         let mut seen = event.to_object().unwrap();
         tier.redact(&mut seen);
         assert_eq!(seen.contains_key("parts"), !tier.hides_something());
+        assert_eq!(seen["erased"][1], json!({"parts": ["metadata"]}), "no position");
         assert_eq!(
             ContentHash::of_visible(&seen, &proofs, &log()),
             event.content_hash
         );
+        let salt = StoredSalt::take_members(&mut seen);
+        assert_eq!(salt.is_some(), !tier.hides_something());
+        let has_hash =
+            |salt: StoredSalt| salt.content_hash(&event.canonical, &log()) == Some(event.content_hash);
+        assert!(salt.is_none_or(has_hash));
     }
 }

@@ -4,7 +4,7 @@ use super::destinations::id_in;
 use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};
-use crate::parameters::{LIMIT_DEFAULT, read_limit};
+use crate::parameters::{LIMIT_DEFAULT, read_limit, read_numbers};
 use crate::reply::Reply;
 use crate::schema::{FreeForm, Id, Time, Word, absent_not_null};
 use actix_web::web;
@@ -17,7 +17,6 @@ use audit_domain::{EventId, Fields};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 
 /// Events of a page, at most.
 const SET_ASIDE_MAX: usize = 100;
@@ -175,44 +174,13 @@ pub(super) struct ResendInput {
     positions: Option<Vec<i64>>,
 }
 
-/// The number of a record, from 1.
-struct RecordNumber(i64);
-
-impl TryFrom<i64> for RecordNumber {
-    type Error = &'static str;
-
-    fn try_from(number: i64) -> Result<Self, Self::Error> {
-        match number {
-            1.. => Ok(Self(number)),
-            _ => Err("must be at least 1"),
-        }
-    }
-}
-
-fn read_positions(fields: &mut Fields<'_>) -> Option<Vec<i64>> {
-    let items = fields.optional_array("positions")?;
-    if !(1..=RESENT_MAX).contains(&items.len()) {
-        return fields.violate(
-            "positions",
-            format_args!("must have from 1 to {RESENT_MAX} items"),
-        );
-    }
-    let mut positions = Vec::with_capacity(items.len());
-    for (index, item) in items.into_iter().enumerate() {
-        let name = format!("positions[{index}]");
-        let mut only = fields.nested("", vec![(Cow::Borrowed(name.as_str()), item)]);
-        positions.extend(only.required_number::<RecordNumber>(&name).map(|number| number.0));
-    }
-    Some(positions)
-}
-
 impl Fielded for ResendInput {
     type Read = ResendRequest;
 
     fn read(fields: &mut Fields<'_>) -> Option<ResendRequest> {
         Some(ResendRequest {
             run: fields.optional_integer("run", 0..=i64::MAX).unwrap_or(0),
-            positions: read_positions(fields),
+            positions: read_numbers(fields, "positions", 1, RESENT_MAX),
         })
     }
 }

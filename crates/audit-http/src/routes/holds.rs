@@ -148,7 +148,7 @@ pub(super) struct HoldsBody {
 impl From<LegalHold> for HoldBody {
     fn from(hold: LegalHold) -> Self {
         let (released_at, released_by, release_reason) = match hold.released {
-            Some(HoldRelease { at, by, reason }) => (Some(at.to_string()), Some(by), Some(reason)),
+            Some(HoldRelease { at, by, reason, .. }) => (Some(at.to_string()), Some(by), Some(reason)),
             None => (None, None, None),
         };
         Self {

@@ -26,8 +26,8 @@ pub(super) struct ProofBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<ContentSaltText>")]
     content_salt: Option<String>,
-    /// For viewers from whom fields are hidden: by part of the event `{"salt": …}`, or `{"hash": …}` if the tier hides something
-    /// of the part, in hexadecimal.
+    /// For viewers from whom fields are hidden, and of an event of which parts were erased: by part of the event `{"salt": …}`, or
+    /// `{"hash": …}` if the tier hides something of the part or it was erased, in hexadecimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<Map<String, Value>>,
     /// The hashes that lead from the event to the root of the checkpoint (RFC 9162 §2.1.3), in base64.
@@ -103,7 +103,8 @@ pub(super) mod about {
             description: "The event's place in the log, and the hashes that lead from its content hash to the root \
                           of the checkpoint. A reader who sees the whole event computes its content hash with \
                           `content_salt`. A viewer from whom fields are hidden gets `parts` instead: by part its \
-                          salt, or its hash if the tier hides something of it. With a viewer token place and \
+                          salt, or its hash if the tier hides something of it. So does every reader of an event of \
+                          which parts were erased, with the hashes of these. With a viewer token place and \
                           checkpoint are those of its tenant's log, so that they tell nothing of other tenants; a \
                           tier that hides events has no proofs.",
             errors: &[ErrorCode::EventRemoved, ErrorCode::LogInconsistent],

@@ -3,6 +3,8 @@
 pub(super) mod about;
 mod bodies;
 
+pub(super) use bodies::PolicyBody;
+
 use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::input::{Fielded, JsonBody, Parameters, ProjectParameters};

@@ -179,6 +179,8 @@ proptest! {
             prop_assert_eq!(source.has_any(&gone, &mut blocks), Ok(has_any));
         }
         let merge = Merge::begin_without(&sources, &gone, 50, &mut blocks).expect("what was written can be read");
+        let left_out: Vec<i64> = gone.iter().copied().filter(|id| all.contains_key(id)).collect();
+        prop_assert_eq!(merge.left_out(), left_out);
         let purged = finished(merge, step, &mut blocks);
         let mut others = Memory::default();
         let at_once = file_all(&left, 50, &mut others);

@@ -1,5 +1,6 @@
 //! The check of all removals of a log, which `log verify` and auditors share.
 
+use super::gone::{Gone, GoneEvents, GoneRecord};
 use super::{RemovalDigest, RemovalKind, RemovalRecord};
 use crate::{Hash, TenantLabel};
 use audit_domain::{
@@ -21,9 +22,16 @@ pub struct RemovalCheck {
     lifecycle: Lifecycle,
     /// By the position of the event that authorises them.
     records: BTreeMap<u64, Collected>,
+    gone: Gone,
+    /// The event of the last record, and the removal that it is of.
+    last_record: Option<(u64, u64)>,
+    /// The first event of which each erasure has taken parts, as the events say.
+    erased: BTreeMap<u64, u64>,
     rows: Vec<RowThere>,
     pub(super) rows_max: usize,
     uncompared: u64,
+    /// Those that are not compared, by the event that authorises them and whether nothing of their removal is left to do.
+    beyond: BTreeMap<(u64, bool), u64>,
     problems: Vec<RemovalProblem>,
 }
 
@@ -88,6 +96,14 @@ pub enum RemovalProblem {
         /// The hold.
         hold: String,
     },
+    /// A removal takes a lifecycle event, or a part of it. These stay.
+    #[error("the removal at {removal} takes the lifecycle event at {seq}, or a part of it")]
+    OfLifecycle {
+        /// Position of the plan, removal or erasure.
+        removal: u64,
+        /// Position of the event.
+        seq: u64,
+    },
     /// The policy keeps an event that is removed.
     #[error("the removal at {removal} removed event {seq}, which the policy keeps for longer")]
     TooYoung {
@@ -103,12 +119,10 @@ struct Collected {
     first: u64,
     last: u64,
     events: u64,
+    /// Of them whole rows.
+    rows: u64,
     retention: RemovalDigest,
     erasure: RemovalDigest,
-    /// The first event that lacks what the record has.
-    missing: Option<u64>,
-    rows_gone: u64,
-    parts_gone: u64,
 }
 
 /// An event that has a record, and of which nothing is gone.
@@ -132,6 +146,8 @@ struct Authority<'a> {
     kind: RemovalKind,
     digest: Sha256Digest,
     events: u64,
+    /// Of them whole rows.
+    rows: u64,
     /// Position of the plan, and the plan itself where it is one of retention.
     plan: (u64, Option<&'a RetentionPlan>),
     /// When the removal was logged. `None` of a plan.
@@ -146,9 +162,13 @@ impl RemovalCheck {
             now,
             lifecycle: Lifecycle::default(),
             records: BTreeMap::new(),
+            gone: Gone::default(),
+            last_record: None,
+            erased: BTreeMap::new(),
             rows: Vec::new(),
             rows_max: COMPARED_ROWS_MAX,
             uncompared: 0,
+            beyond: BTreeMap::new(),
             problems: Vec::new(),
         }
     }
@@ -169,14 +189,14 @@ impl RemovalCheck {
             first: record.seq,
             last: record.seq,
             events: 0,
+            rows: 0,
             retention: RemovalDigest::new(RemovalKind::Retention, &log),
             erasure: RemovalDigest::new(RemovalKind::Erasure, &log),
-            missing: None,
-            rows_gone: 0,
-            parts_gone: 0,
         });
         collected.events += 1;
+        collected.rows += u64::from(record.mask.is_row());
         collected.last = record.seq;
+        self.last_record = Some((record.seq, authority));
         collected.retention.add(record, label);
         collected.erasure.add(record, label);
         if label.slot() != record.slot {
@@ -189,18 +209,26 @@ impl RemovalCheck {
                 is_done,
                 fields: None,
             }),
-            (true, _) => self.uncompared += 1,
-            (false, is_row) => {
-                collected.missing.get_or_insert(record.seq);
-                collected.rows_gone += u64::from(is_row);
-                collected.parts_gone += u64::from(!is_row);
+            (true, _) => {
+                self.uncompared += 1;
+                *self.beyond.entry((authority, is_done)).or_default() += 1;
             }
+            (false, is_row) => self.gone.add(record.seq, GoneRecord { authority, is_row }),
         }
+    }
+
+    /// Adds that the event at `seq` says that the erasure at this position took parts of it. A plan takes nothing, and a removal by
+    /// retention no parts.
+    pub fn erased(&mut self, seq: u64, erasure: u64) {
+        self.erased.entry(erasure).or_insert(seq);
     }
 
     /// Adds an event as a full read returns it. Needed are those of the chain, and those that have records and are there.
     pub fn event(&mut self, seq: u64, at: Timestamp, event: &Map<String, Value>) {
         if LifecycleEvent::is_lifecycle(event) {
+            let of_event = self.last_record.filter(|(recorded, _)| *recorded == seq);
+            let taken = of_event.map(|(_, removal)| RemovalProblem::OfLifecycle { removal, seq });
+            self.problems.extend(taken);
             match LifecycleEvent::read(event) {
                 Some((previous, read)) => {
                     let added = self.lifecycle.add(seq, at, read, previous);
@@ -218,28 +246,34 @@ impl RemovalCheck {
     /// What was found.
     pub fn finish(mut self) -> RemovalReport {
         let mut problems = std::mem::take(&mut self.problems);
-        let (mut retention, mut erased, mut erased_parts) = (0, 0, 0);
         for (seq, collected) in &self.records {
-            let authority = self.authority(*seq);
-            let is_removal = authority.as_ref().is_some_and(|found| found.removed_at.is_some());
-            match (&authority, collected.missing) {
-                (None, missing) => problems.push(RemovalProblem::UnknownAuthority {
-                    seq: missing.unwrap_or(collected.first),
-                    authority: *seq,
-                }),
+            let wrong = match self.authority(*seq) {
+                None => Some(collected.first),
                 // A removal takes nothing that came after it.
-                (Some(_), _) if collected.last >= *seq => problems.push(RemovalProblem::UnknownAuthority {
-                    seq: collected.last,
-                    authority: *seq,
-                }),
-                (Some(_), Some(missing)) if !is_removal => problems.push(RemovalProblem::UnknownAuthority {
-                    seq: missing,
-                    authority: *seq,
-                }),
-                (Some(found), _) if found.kind == RemovalKind::Retention => retention += collected.rows_gone,
-                (Some(_), _) => erased += collected.rows_gone,
+                Some(_) => (collected.last >= *seq).then_some(collected.last),
+            };
+            let authority = *seq;
+            problems.extend(wrong.map(|seq| RemovalProblem::UnknownAuthority { seq, authority }));
+        }
+        for (authority, seq) in std::mem::take(&mut self.erased) {
+            let event = self.lifecycle.event(authority).map(|(_, event)| event);
+            if !matches!(event, Some(LifecycleEvent::Erased(_))) {
+                problems.push(RemovalProblem::UnknownAuthority { seq, authority });
             }
-            erased_parts += collected.parts_gone;
+        }
+        let (mut retention, mut erased, mut erased_parts) = (0, 0, 0);
+        for (records, GoneEvents { first, events }) in std::mem::take(&mut self.gone).finish() {
+            match self.taken_by(&records) {
+                Some((RemovalKind::Retention, _)) => retention += events,
+                Some((RemovalKind::Erasure, true)) => erased += events,
+                Some((RemovalKind::Erasure, false)) => erased_parts += events,
+                // Those that name another event are found above.
+                None if records.iter().any(|own| self.authority(own.authority).is_none()) => {}
+                None => problems.push(RemovalProblem::UnknownAuthority {
+                    seq: first,
+                    authority: records[0].authority,
+                }),
+            }
         }
         problems.extend(self.digests());
         problems.extend(self.rows_there());
@@ -253,6 +287,17 @@ impl RemovalCheck {
         }
     }
 
+    /// The kind of the removal that took what is gone of an event, and whether it took the row. One that took parts explains no missing row.
+    /// Other records may be of plans, which would take what is gone already.
+    fn taken_by(&self, records: &[GoneRecord]) -> Option<(RemovalKind, bool)> {
+        let is_row = records.iter().any(|own| own.is_row);
+        let mut of_kind = records.iter().filter(|own| own.is_row == is_row);
+        of_kind.find_map(|own| {
+            let found = self.authority(own.authority)?;
+            found.removed_at.map(|_| (found.kind, is_row))
+        })
+    }
+
     /// The plan, removal or erasure at a position.
     fn authority(&self, seq: u64) -> Option<Authority<'_>> {
         let (at, event) = self.lifecycle.event(seq)?;
@@ -261,6 +306,7 @@ impl RemovalCheck {
                 kind: RemovalKind::Retention,
                 digest: plan.digest,
                 events: plan.events,
+                rows: plan.events,
                 plan: (seq, Some(plan)),
                 removed_at: None,
             },
@@ -268,6 +314,7 @@ impl RemovalCheck {
                 kind: RemovalKind::Retention,
                 digest: removal.digest,
                 events: removal.events,
+                rows: removal.events,
                 plan: (removal.plan, self.retention_plan(removal.plan)),
                 removed_at: Some(at),
             },
@@ -275,6 +322,7 @@ impl RemovalCheck {
                 kind: RemovalKind::Erasure,
                 digest: plan.digest,
                 events: plan.events,
+                rows: plan.rows,
                 plan: (seq, None),
                 removed_at: None,
             },
@@ -282,6 +330,7 @@ impl RemovalCheck {
                 kind: RemovalKind::Erasure,
                 digest: erasure.digest,
                 events: erasure.events,
+                rows: erasure.rows,
                 plan: (erasure.plan, None),
                 removed_at: Some(at),
             },
@@ -305,13 +354,13 @@ impl RemovalCheck {
                 return None;
             }
             let is_same = match self.records.get(&seq) {
-                None => found.events == 0,
+                None => (found.events, found.rows) == (0, 0),
                 Some(records) => {
                     let digest = match found.kind {
                         RemovalKind::Retention => records.retention.clone(),
                         RemovalKind::Erasure => records.erasure.clone(),
                     };
-                    records.events == found.events
+                    (records.events, records.rows) == (found.events, found.rows)
                         && digest.finish() == Hash::from_bytes(*found.digest.as_bytes())
                 }
             };
@@ -346,6 +395,15 @@ impl RemovalCheck {
                 problems.push(RemovalProblem::TooYoung { removal, seq });
             }
         }
+        for ((removal, is_done), events) in &self.beyond {
+            let found = self.authority(*removal);
+            let is_over = found.is_some_and(|found| self.is_over(*is_done, &found));
+            // Which of them it has put back was not noted.
+            let is_restored = self.lifecycle.restored().any(|(at, _)| at > *removal);
+            if is_over && !is_restored {
+                *again.entry(*removal).or_default() += events;
+            }
+        }
         let not_removed = |(removal, events)| RemovalProblem::NotRemoved { removal, events };
         problems.extend(again.into_iter().map(not_removed));
         problems
@@ -353,10 +411,15 @@ impl RemovalCheck {
 
     /// Whether a removal should have taken the row by now, and none has put it back.
     fn should_be_gone(&self, row: &RowThere, found: &Authority<'_>) -> bool {
-        let is_late = |at: Timestamp| row.is_done || at.plus_seconds(REMOVING_SECONDS_MAX) < self.now;
         let mut restored = self.lifecycle.restored();
-        found.removed_at.is_some_and(is_late)
+        self.is_over(row.is_done, found)
             && !restored.any(|(at, seqs)| at > row.authority && seqs.contains(&row.seq))
+    }
+
+    /// Whether a removal should have taken all of its rows by now.
+    fn is_over(&self, is_done: bool, found: &Authority<'_>) -> bool {
+        let is_late = |at: Timestamp| is_done || at.plus_seconds(REMOVING_SECONDS_MAX) < self.now;
+        found.removed_at.is_some_and(is_late)
     }
 
     /// The hold that was in force at the plan, is still, and covers an event.

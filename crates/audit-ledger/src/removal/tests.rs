@@ -1,8 +1,9 @@
 use super::*;
 use crate::TenantMapKey;
 use audit_domain::{
-    DEFAULT_DAYS, Environment, Erasure, ErasurePlan, Hold, LifecycleEvent, ProjectId, ReceivedBefore,
-    Removal, Restored, RetentionPlan, RetentionPolicy, SERVICE_TENANT_ID, Sha256Digest, Timestamp,
+    DEFAULT_DAYS, Environment, Erasure, ErasurePlan, EventPart, Hold, LifecycleEvent, ProjectId,
+    ReceivedBefore, Removal, Restored, RetentionPlan, RetentionPolicy, SERVICE_TENANT_ID, Sha256Digest,
+    Timestamp,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -282,8 +283,12 @@ fn a_row_that_the_policy_keeps_is_found_while_it_is_there() {
 }
 
 #[test]
-fn an_erasure_has_a_digest_of_its_own_kind() {
-    for (kind, is_valid) in [(RemovalKind::Erasure, true), (RemovalKind::Retention, false)] {
+fn an_erasure_has_a_digest_of_its_own_kind_and_its_number_of_rows() {
+    for (kind, rows, is_valid) in [
+        (RemovalKind::Erasure, 1, true),
+        (RemovalKind::Erasure, 0, false),
+        (RemovalKind::Retention, 1, false),
+    ] {
         let digest = digest(kind, &[3]);
         let plan = ErasurePlan {
             erasure: "ers_1".to_owned(),
@@ -291,7 +296,7 @@ fn an_erasure_has_a_digest_of_its_own_kind() {
             ticket: None,
             extent: "row".to_owned(),
             events: 1,
-            rows: 1,
+            rows,
             held: 0,
             read_to: ROWS,
             digest,
@@ -303,7 +308,7 @@ fn an_erasure_has_a_digest_of_its_own_kind() {
             basis: plan.basis.clone(),
             ticket: None,
             events: 1,
-            rows: 1,
+            rows,
             digest,
         };
         let mut check = RemovalCheck::new(log(), NOW);
@@ -317,6 +322,144 @@ fn an_erasure_has_a_digest_of_its_own_kind() {
         let report = check.finish();
         assert_eq!(report.problems.is_empty(), is_valid, "{:?}", report.problems);
         assert_eq!((report.retention, report.erased), (0, 1));
+    }
+}
+
+/// A removal, an erasure that waits, and both have a record of the same row.
+#[test]
+fn what_is_gone_already_is_no_finding_of_a_plan_that_would_take_it() {
+    for (is_taken, expected) in [(true, None), (false, Some(3))] {
+        let plan = ErasurePlan {
+            erasure: "ers_1".to_owned(),
+            basis: "gdpr_17".to_owned(),
+            ticket: None,
+            extent: "row".to_owned(),
+            events: 1,
+            rows: 1,
+            held: 0,
+            read_to: ROWS,
+            digest: digest(RemovalKind::Erasure, &[3]),
+            not_before: NOW,
+        };
+        let mut check = RemovalCheck::new(log(), NOW);
+        if is_taken {
+            check.record(6, &record(3), &label(3), false, true);
+        }
+        check.record(8, &record(3), &label(3), false, false);
+        let seqs: &[u64] = if is_taken { &[3] } else { &[] };
+        for (seq, event) in removed_early(seqs) {
+            check.event(seq, NOW, &event);
+        }
+        check.event(8, NOW, &logged(&LifecycleEvent::ErasurePlanned(plan), Some(6)));
+        let report = check.finish();
+        let authority = 8;
+        let expected = expected.map(|seq| RemovalProblem::UnknownAuthority { seq, authority });
+        assert_eq!(report.problems, Vec::from_iter(expected));
+        assert_eq!((report.retention, report.erased), (u64::from(is_taken), 0));
+    }
+}
+
+/// An event of which an erasure took one part, and which a later plan is about to take, or another part of it.
+#[test]
+fn parts_are_erased_by_an_erasure_in_the_log_and_not_by_a_plan() {
+    let part = |part: EventPart| PartMask::of_parts([part]).expect("a part");
+    let of_mask = |mask: PartMask| RemovalRecord { mask, ..record(3) };
+    let plan = |mask: PartMask| {
+        let mut digest = RemovalDigest::new(RemovalKind::Erasure, &log());
+        digest.add(&of_mask(mask), &label(3));
+        ErasurePlan {
+            erasure: format!("ers_{}", mask.bits()),
+            basis: "gdpr_17".to_owned(),
+            ticket: None,
+            extent: "person".to_owned(),
+            events: 1,
+            rows: u64::from(mask.is_row()),
+            held: 0,
+            read_to: ROWS,
+            digest: Sha256Digest::from_bytes(*digest.finish().as_bytes()),
+            not_before: NOW,
+        }
+    };
+    let taken = part(EventPart::Metadata);
+    for waiting in [part(EventPart::ActorId), PartMask::ROW] {
+        for (is_early, expected) in [(false, None), (true, Some(3))] {
+            let (first, second) = (plan(taken), plan(waiting));
+            let erasure = Erasure {
+                erasure: first.erasure.clone(),
+                plan: PLAN,
+                basis: first.basis.clone(),
+                ticket: None,
+                events: 1,
+                rows: 0,
+                digest: first.digest,
+            };
+            let mut check = RemovalCheck::new(log(), NOW);
+            check.record(REMOVAL, &of_mask(taken), &label(3), false, true);
+            // The row itself is there.
+            let is_there = waiting.is_row() || !is_early;
+            check.record(REMOVAL + 1, &of_mask(waiting), &label(3), is_there, false);
+            check.erased(3, REMOVAL);
+            if is_early {
+                check.erased(3, REMOVAL + 1);
+            }
+            for (seq, event, previous) in [
+                (PLAN, LifecycleEvent::ErasurePlanned(first), None),
+                (REMOVAL, LifecycleEvent::Erased(erasure), Some(PLAN)),
+                (REMOVAL + 1, LifecycleEvent::ErasurePlanned(second), Some(REMOVAL)),
+            ] {
+                check.event(seq, NOW, &logged(&event, previous));
+            }
+            let authority = REMOVAL + 1;
+            let expected = expected.map(|seq| RemovalProblem::UnknownAuthority { seq, authority });
+            assert_eq!(check.finish().problems, Vec::from_iter(expected));
+        }
+    }
+}
+
+/// Who has set a policy stays, even where an erasure in the log has a record of the event.
+#[test]
+fn a_record_of_a_lifecycle_event_is_found() {
+    let mask = PartMask::of_parts([EventPart::ActorId]).expect("a part");
+    let record = RemovalRecord { mask, ..record(4) };
+    let mut digest = RemovalDigest::new(RemovalKind::Erasure, &log());
+    digest.add(&record, &label(4));
+    let plan = ErasurePlan {
+        erasure: "ers_1".to_owned(),
+        basis: "gdpr_17".to_owned(),
+        ticket: None,
+        extent: "person".to_owned(),
+        events: 1,
+        rows: 0,
+        held: 0,
+        read_to: ROWS,
+        digest: Sha256Digest::from_bytes(*digest.finish().as_bytes()),
+        not_before: NOW,
+    };
+    for is_there in [true, false] {
+        let erasure = Erasure {
+            erasure: plan.erasure.clone(),
+            plan: PLAN,
+            basis: plan.basis.clone(),
+            ticket: None,
+            events: 1,
+            rows: 0,
+            digest: plan.digest,
+        };
+        let mut check = RemovalCheck::new(log(), NOW);
+        check.record(REMOVAL, &record, &label(4), is_there, false);
+        let policy = LifecycleEvent::RetentionChanged(RetentionPolicy::default());
+        for (seq, event, previous) in [
+            (4, policy, None),
+            (PLAN, LifecycleEvent::ErasurePlanned(plan.clone()), Some(4)),
+            (REMOVAL, LifecycleEvent::Erased(erasure), Some(PLAN)),
+        ] {
+            check.event(seq, NOW, &logged(&event, previous));
+        }
+        let (removal, seq) = (REMOVAL, 4);
+        assert_eq!(
+            check.finish().problems,
+            [RemovalProblem::OfLifecycle { removal, seq }]
+        );
     }
 }
 
@@ -383,16 +526,22 @@ fn a_removal_covers_no_event_behind_itself() {
 }
 
 #[test]
-fn events_that_are_too_many_to_be_compared_are_counted() {
-    let mut check = RemovalCheck::new(log(), NOW);
-    check.rows_max = 2;
-    for seq in 0..3 {
-        check.record(6, &record(seq), &label(seq), true, false);
-        check.event(seq, NOW, &row(seq, NOW.plus_seconds(-500 * DAY)));
+fn events_that_are_too_many_to_be_compared_are_counted_and_found_when_they_should_be_gone() {
+    for is_done in [false, true] {
+        let mut check = RemovalCheck::new(log(), NOW);
+        check.rows_max = 2;
+        for seq in 0..3 {
+            // The first two are about to go.
+            let is_done = is_done && seq == 2;
+            check.record(6, &record(seq), &label(seq), true, is_done);
+            check.event(seq, NOW, &row(seq, NOW.plus_seconds(-500 * DAY)));
+        }
+        for (seq, event) in removed_early(&[0, 1, 2]) {
+            check.event(seq, NOW, &event);
+        }
+        let report = check.finish();
+        let (removal, events) = (6, 1);
+        let again = is_done.then_some(RemovalProblem::NotRemoved { removal, events });
+        assert_eq!((report.problems, report.uncompared), (Vec::from_iter(again), 1));
     }
-    for (seq, event) in removed_early(&[0, 1, 2]) {
-        check.event(seq, NOW, &event);
-    }
-    let report = check.finish();
-    assert_eq!((report.problems, report.uncompared), (Vec::new(), 1));
 }

@@ -30,6 +30,10 @@ pub enum LogCommand {
     ///
     /// Exit code 0: the file is complete up to its last checkpoint. 1: it is not. 2: the check could not be completed.
     Stream(StreamOptions),
+    /// Write a report for auditors: policies, removals, erasures and holds of a log, after its events were verified.
+    ///
+    /// Exit code 0: the log is consistent. 1: the log is inconsistent. 2: the check could not be completed.
+    Report(ReportOptions),
     /// Write a zip archive of the events received in a range of time, with proofs that anyone can verify offline (`check`).
     Export(ExportOptions),
     /// Print the public key that verifies the checkpoints of the log, for auditors.
@@ -66,12 +70,8 @@ pub struct VerifyOptions {
     /// Verify only the logs of this project.
     #[arg(long, value_name = "UUID")]
     pub project: Option<ProjectId>,
-    /// Key that must have signed the last checkpoints, as printed by `log key`; the one in the database by default.
-    #[arg(long, value_name = "KEY")]
-    pub verifier_key: Option<String>,
-    /// Age at which an event must be signed, such as 90s or 5m.
-    #[arg(long, value_name = "TIME", default_value = "60s")]
-    pub max_unsigned: Age,
+    #[command(flatten)]
+    pub signed: SignedOptions,
     /// Verify the index as well, as `index verify` does: whether queries find every event under its own values and words.
     #[arg(long, conflicts_with = "project")]
     pub index: bool,
@@ -83,6 +83,35 @@ pub struct VerifyOptions {
     pub timestamp_ca: Option<PathBuf>,
     #[command(flatten)]
     pub output: Output,
+    #[command(flatten)]
+    pub log_key: LogKeyOptions,
+}
+
+/// What must be signed, and by which key.
+#[derive(Debug, Args)]
+pub struct SignedOptions {
+    /// Key that must have signed the last checkpoints, as printed by `log key`; the one in the database by default.
+    #[arg(long, value_name = "KEY")]
+    pub verifier_key: Option<String>,
+    /// Age at which an event must be signed, such as 90s or 5m.
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub max_unsigned: Age,
+}
+
+/// The options of the command.
+#[derive(Debug, Args)]
+pub struct ReportOptions {
+    /// Project of the log.
+    #[arg(long, value_name = "UUID")]
+    pub project: ProjectId,
+    /// live or test.
+    #[arg(long, default_value = "live")]
+    pub environment: Environment,
+    /// File to create with the report as a document to print, instead of JSON on standard output. It must not exist yet.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub signed: SignedOptions,
     #[command(flatten)]
     pub log_key: LogKeyOptions,
 }

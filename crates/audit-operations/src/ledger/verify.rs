@@ -1,8 +1,9 @@
 //! `audit-server log verify`: checks the stored events against the log.
 
 use super::anchors;
-use super::arguments::VerifyOptions;
+use super::arguments::{SignedOptions, VerifyOptions};
 use crate::index::VerifiedIndex;
+use crate::options::DatabaseOptions;
 use anyhow::{Context, bail};
 use audit_app::{
     AnchorReport, Finding, LedgerReport, Problem, Removed, SignerMemory, VerifiedRemoval, VerifierKey,
@@ -10,7 +11,8 @@ use audit_app::{
 };
 use audit_cli::SystemClock;
 use audit_cli::{over_events, print_error};
-use audit_domain::Clock;
+use audit_domain::{Clock, Timestamp};
+use audit_store::DatabaseUrl;
 use audit_verifier::anchor_files::{self, time_stamp_roots};
 use audit_verifier::{EXIT_INCONSISTENT, read_key};
 use serde_json::{Value, json};
@@ -23,36 +25,16 @@ const PRINTED_FINDINGS_MAX: usize = 20;
 
 pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
     let database = &options.log_key.database;
-    let now = SystemClock.now();
-    let signed_before = now.plus_seconds(-options.max_unsigned.seconds());
-    // Before the database is read, which continues what is known here.
-    let known = SignerMemory::read(&database.signer_file()?).context("--state-directory")?;
-    let key = read_key(options.verifier_key.as_deref())?;
-    let anchors = read_anchors(options, key.as_ref())?;
-    let scope = audit_app::VerifyOptions {
-        anchored: anchors
-            .as_ref()
-            .map_or_else(Default::default, |anchors| anchors.logs.clone()),
-        project_id: options.project,
-        key,
-        encryption: database.keys()?.clone(),
-        head_key: database.head_keys()?.in_file()?,
-        known: known.unwrap_or_default(),
-        signed_before: Some(signed_before),
-        now: Some(now),
-        ..audit_app::VerifyOptions::default()
-    };
-    let progress = over_events(0)?;
-    let started = Instant::now();
-    let mut report_progress = |done, total| {
-        progress.set_length(total);
-        progress.set_position(done);
-    };
+    let mut scope = scope_of(database, &options.signed, SystemClock.now())?;
+    let anchors = read_anchors(options, scope.key.as_ref())?;
+    scope.project_id = options.project;
+    if let Some(anchors) = &anchors {
+        scope.anchored = anchors.logs.clone();
+    }
     let url = database.url()?;
-    let reports = verify_deployment(&url, &scope, &mut report_progress);
-    let reports = reports.with_context(|| format!("cannot verify {url}"))?;
+    let started = Instant::now();
+    let reports = verified(&url, &scope)?;
     let seconds = started.elapsed().as_secs_f64();
-    progress.finish_and_clear();
     let index = options.index.then(|| VerifiedIndex::of_deployment(&url));
     let mut stdout = std::io::stdout().lock();
     let index = match index.transpose() {
@@ -83,6 +65,40 @@ pub(super) fn run(options: &VerifyOptions) -> anyhow::Result<ExitCode> {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(EXIT_INCONSISTENT),
     })
+}
+
+/// All logs, with what this machine knows of them. That is read before the database, which continues it.
+pub(super) fn scope_of(
+    database: &DatabaseOptions,
+    signed: &SignedOptions,
+    now: Timestamp,
+) -> anyhow::Result<audit_app::VerifyOptions> {
+    let known = SignerMemory::read(&database.signer_file()?).context("--state-directory")?;
+    Ok(audit_app::VerifyOptions {
+        key: read_key(signed.verifier_key.as_deref())?,
+        encryption: database.keys()?.clone(),
+        head_key: database.head_keys()?.in_file()?,
+        known: known.unwrap_or_default(),
+        signed_before: Some(now.plus_seconds(-signed.max_unsigned.seconds())),
+        now: Some(now),
+        ..audit_app::VerifyOptions::default()
+    })
+}
+
+/// Verifies logs, and shows the progress.
+pub(super) fn verified(
+    url: &DatabaseUrl,
+    scope: &audit_app::VerifyOptions,
+) -> anyhow::Result<Vec<LedgerReport>> {
+    let progress = over_events(0)?;
+    let mut report_progress = |done, total| {
+        progress.set_length(total);
+        progress.set_position(done);
+    };
+    let reports = verify_deployment(url, scope, &mut report_progress);
+    let reports = reports.with_context(|| format!("cannot verify {url}"))?;
+    progress.finish_and_clear();
+    Ok(reports)
 }
 
 /// The verified anchors, if some are given.

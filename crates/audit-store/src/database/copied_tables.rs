@@ -55,7 +55,8 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 33] = [
     ),
     table(
         "removals",
-        "ledger_id number kind state event_seq first_seq end_seq cursor_seq records code changed_at leased_until lease",
+        "ledger_id number kind state event_seq first_seq end_seq cursor_seq records request code changed_at \
+         leased_until lease",
     ),
     table("removed_events", "ledger_id tile_index removal records"),
     table("removed_tenants", "ledger_id slot label"),

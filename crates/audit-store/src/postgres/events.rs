@@ -422,7 +422,7 @@ pub(crate) fn events_by_id(
 /// Id, time, content hash, its salt, whether redacted, and body.
 pub(crate) type Columns = (Vec<u8>, i64, Vec<u8>, Vec<u8>, bool, String);
 
-const COLUMNS: (
+pub(crate) const COLUMNS: (
     events::id,
     events::occurred_at,
     events::content_hash,

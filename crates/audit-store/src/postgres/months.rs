@@ -9,6 +9,7 @@
 use super::Shared;
 use super::connection::Purpose;
 use super::partitions::{self, partition_of, values_of};
+use super::schema::event_months;
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::ledgers::head::LedgerMonth;
@@ -29,6 +30,8 @@ const LOCK_TIMEOUT_MS: u32 = 200;
 /// How often an exchange is tried, and the pause after each attempt.
 const ATTEMPTS_MAX: u32 = 20;
 const ATTEMPT_PAUSE: Duration = Duration::from_secs(1);
+/// How much the clocks of nodes may differ, in seconds.
+const CLOCKS_DIFFER_SECONDS: i64 = 60;
 /// The pause after the last of these attempts, for all months: whoever reads `events` has locked all of them.
 const IN_USE_PAUSE: Duration = Duration::from_secs(600);
 
@@ -72,8 +75,13 @@ pub(crate) fn insert_months(
 }
 
 /// [`crate::Store::give_back_space`]: gives the space of the first of these months back that has some. Returns whether others may have
-/// some.
-pub(super) fn give_back(shared: &Shared, months: &BTreeSet<Month>, now: Timestamp) -> Result<bool> {
+/// some. With `erased`, each of them is written anew whatever it has lost, unless it was since that time.
+pub(super) fn give_back(
+    shared: &Shared,
+    months: &BTreeSet<Month>,
+    now: Timestamp,
+    erased: Option<Timestamp>,
+) -> Result<bool> {
     // Events are stored in the present month, or in the one before by a clock that is behind. Keys are looked up in those of the window.
     let present = Month::of(now);
     let first_kept = match shared.window.first_month(present) {
@@ -91,7 +99,7 @@ pub(super) fn give_back(shared: &Shared, months: &BTreeSet<Month>, now: Timestam
     // A session of its own: a writer never waits for a copy.
     let (mut connection, _) = shared.place.connect(Purpose::Migrate)?;
     for (month, later) in due.iter().zip(1..) {
-        match give_back_month(&mut connection, *month, now)? {
+        match give_back_month(&mut connection, *month, now, erased)? {
             None => {}
             Some(GivenBack::Later) => {
                 *shared.space_in_use.lock() = Some(Instant::now() + IN_USE_PAUSE);
@@ -170,8 +178,13 @@ fn is_there(connection: &mut PgConnection, name: &str) -> Result<bool> {
     Ok(found.is_there)
 }
 
-/// Gives the space of a month back; `None` if it has none to give.
-fn give_back_month(connection: &mut PgConnection, month: Month, now: Timestamp) -> Result<Option<GivenBack>> {
+/// Gives the space of a month back; `None` if it has none to give, and nothing that was `erased` by this time either.
+fn give_back_month(
+    connection: &mut PgConnection,
+    month: Month,
+    now: Timestamp,
+    erased: Option<Timestamp>,
+) -> Result<Option<GivenBack>> {
     let name = partition_of(month);
     if !is_there(connection, &name)? {
         return Ok(None);
@@ -189,14 +202,25 @@ fn give_back_month(connection: &mut PgConnection, month: Month, now: Timestamp) 
     connection.batch_execute(&format!(
         "SELECT month FROM event_months WHERE month = {number} FOR UPDATE"
     ))?;
-    // Another node may have dropped it while the lock was waited for.
-    let counted = match is_there(connection, &name)? {
+    // The node that wrote it last may have a clock that is ahead.
+    let rewritten_from = erased.map(|erased| erased.plus_seconds(CLOCKS_DIFFER_SECONDS));
+    // Another node may have dropped or written it while the lock was waited for.
+    let is_due = is_there(connection, &name)?
+        && match rewritten_from {
+            Some(from) => !is_written_since(connection, month, from)?,
+            None => true,
+        };
+    let counted = match is_due {
         true => Some(count(connection, month)?),
         false => None,
     };
     let outcome = match counted {
         Some(counted) if counted.present == 0 => drop_month(connection, month, &counted)?,
-        Some(counted) if counted.is_due() => rewrite_month(connection, month, &counted, now)?,
+        Some(counted) if erased.is_some() || counted.is_due() => {
+            // No earlier than what is asked for, so that it is not written twice.
+            let at = rewritten_from.map_or(now, |from| now.max(from));
+            rewrite_month(connection, month, &counted, at)?
+        }
         _ => {
             connection.batch_execute("ROLLBACK")?;
             return Ok(None);
@@ -210,6 +234,15 @@ fn give_back_month(connection: &mut PgConnection, month: Month, now: Timestamp) 
         connection.batch_execute(&format!("ANALYZE {name}"))?;
     }
     Ok(Some(outcome))
+}
+
+/// Whether a month was written anew at this time or later. After its row is locked.
+fn is_written_since(connection: &mut PgConnection, month: Month, from: Timestamp) -> Result<bool> {
+    let rewritten_at: i64 = event_months::table
+        .find(month.number())
+        .select(event_months::rewritten_at)
+        .get_result(connection)?;
+    Ok(rewritten_at >= from.as_micros())
 }
 
 /// Counts the events of a month, and those that it has had.

@@ -1,15 +1,18 @@
-//! Deleting events on PostgreSQL.
+//! Deleting and erasing events on PostgreSQL.
 
 use super::PostgresSession;
 use super::months::months_of;
-use super::schema::removed_rows;
+use super::schema::{events, removed_rows};
 use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::ledgers::head::month_of;
-use audit_domain::Month;
+use crate::removals::{ErasedRow, KeptColumns};
+use crate::row_code::RowCodes;
+use crate::search::merging::TO_REFRESH;
+use audit_domain::{LogName, Month};
 use diesel::dsl::{exists, select};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Integer};
+use diesel::sql_types::{Array, BigInt, Binary, Integer, Text};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -20,25 +23,85 @@ pub(crate) fn delete_events(
     seqs: &[i64],
 ) -> Result<Option<usize>> {
     let connection = &mut session.connection;
-    let months = months_of(connection, &BTreeSet::from([ledger_id]))?;
-    let months = months.get(&ledger_id).map_or(&[][..], Vec::as_slice);
-    let months: BTreeSet<i32> = seqs.iter().map(|seq| month_of(months, *seq).number()).collect();
-    let months: Vec<i32> = months.into_iter().collect();
-    if !hold_months(connection, &months)? {
+    let Some(months) = held_months(connection, ledger_id, seqs)? else {
         return Ok(None);
-    }
+    };
     let delete = "WITH removed AS ( \
              DELETE FROM events WHERE ledger_id = $1 AND seq = ANY($2) AND month = ANY($3) \
              RETURNING month, occurred_at, id \
-         ) INSERT INTO removed_rows (group_id, month, occurred_at, id) \
-         SELECT (SELECT group_id FROM ledgers WHERE ledgers.id = $1), month, occurred_at, id FROM removed \
-         ON CONFLICT DO NOTHING";
+         ) INSERT INTO removed_rows (group_id, month, occurred_at, id, ledger_id) \
+         SELECT (SELECT group_id FROM ledgers WHERE ledgers.id = $1), month, occurred_at, id, $1 FROM removed \
+         ORDER BY occurred_at, id ON CONFLICT (group_id, month, occurred_at, id) DO UPDATE SET fresh = NULL";
     let deleted = diesel::sql_query(delete)
         .bind::<BigInt, _>(ledger_id.0)
         .bind::<Array<BigInt>, _>(seqs)
         .bind::<Array<Integer>, _>(&months)
         .execute(connection)?;
     Ok(Some(deleted))
+}
+
+/// [`crate::Writer::erase_rows`]. The rows of `removed_rows` are written in their order, in which the indexer locks them.
+pub(crate) fn erase_rows(
+    session: &mut PostgresSession,
+    ledger_id: LedgerId,
+    log: &LogName,
+    rows: &[ErasedRow],
+    codes: &RowCodes,
+) -> Result<Option<usize>> {
+    let connection = &mut session.connection;
+    let wanted: Vec<i64> = rows.iter().map(|row| row.seq.cast_signed()).collect();
+    let Some(held) = held_months(connection, ledger_id, &wanted)? else {
+        return Ok(None);
+    };
+    let kept = (events::id, events::content_hash, events::redacted);
+    let found: Vec<(i64, i32, KeptColumns)> = events::table
+        .filter(events::ledger_id.eq(ledger_id.0))
+        .filter(events::seq.eq_any(&wanted))
+        .filter(events::month.eq_any(&held))
+        .select((events::seq, events::month, kept))
+        .load(connection)?;
+    let (mut seqs, mut months) = (Vec::new(), Vec::new());
+    let (mut bodies, mut salts, mut written) = (Vec::new(), Vec::new(), Vec::new());
+    for (seq, month, kept) in &found {
+        let Some(row) = rows.iter().find(|row| row.seq.cast_signed() == *seq) else {
+            continue;
+        };
+        let code = row.code(log, Month::from_number(*month), kept, codes)?;
+        seqs.push(*seq);
+        months.push(*month);
+        bodies.push(row.body.as_str());
+        salts.push(row.salt.to_bytes());
+        written.push(code.to_vec());
+    }
+    let erase = format!(
+        "WITH erased AS ( \
+             UPDATE events SET body = left_over.body, content_salt = left_over.salt, row_code = left_over.code, sent_digest = NULL, \
+                 idempotency_hash = NULL, sender = NULL \
+             FROM unnest($2, $3, $4, $5, $6) AS left_over (seq, month, body, salt, code) \
+             WHERE events.ledger_id = $1 AND events.seq = left_over.seq AND events.month = left_over.month \
+             RETURNING events.month, events.occurred_at, events.id \
+         ) INSERT INTO removed_rows (group_id, month, occurred_at, id, ledger_id, fresh) \
+         SELECT (SELECT group_id FROM ledgers WHERE ledgers.id = $1), month, occurred_at, id, $1, {TO_REFRESH} FROM erased \
+         ORDER BY occurred_at, id ON CONFLICT (group_id, month, occurred_at, id) DO UPDATE SET fresh = {TO_REFRESH}"
+    );
+    let erased = diesel::sql_query(erase)
+        .bind::<BigInt, _>(ledger_id.0)
+        .bind::<Array<BigInt>, _>(seqs)
+        .bind::<Array<Integer>, _>(months)
+        .bind::<Array<Text>, _>(bodies)
+        .bind::<Array<Binary>, _>(salts)
+        .bind::<Array<Binary>, _>(written)
+        .execute(connection)?;
+    Ok(Some(erased))
+}
+
+/// The months of these positions, which [`hold_months`] keeps; `None` where one is written anew at the moment.
+fn held_months(connection: &mut PgConnection, ledger_id: LedgerId, seqs: &[i64]) -> Result<Option<Vec<i32>>> {
+    let months = months_of(connection, &BTreeSet::from([ledger_id]))?;
+    let months = months.get(&ledger_id).map_or(&[][..], Vec::as_slice);
+    let months: BTreeSet<i32> = seqs.iter().map(|seq| month_of(months, *seq).number()).collect();
+    let months: Vec<i32> = months.into_iter().collect();
+    Ok(hold_months(connection, &months)?.then_some(months))
 }
 
 /// Keeps these months from being written anew until the end of the transaction. Returns `false`, and does not wait, where one is at the

@@ -57,6 +57,7 @@ diesel::table! {
         month -> Integer,
         occurred_at -> BigInt,
         id -> Binary,
+        ledger_id -> BigInt,
         fresh -> Nullable<BigInt>,
     }
 }

@@ -8,7 +8,7 @@ use crate::ids::LedgerId;
 use crate::schema::{removed_events, removed_tenants};
 use audit_ledger::{RemovalRecord, TenantLabel, decode_records, encode_records};
 use diesel::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 /// Leaves of a tile.
@@ -31,15 +31,18 @@ fn read((tile, removal, bytes): Row) -> Result<Vec<(u32, RemovalRecord)>> {
     reason = "all fail only when the database cannot be queried, or has records that the service did not write"
 )]
 impl Reader<'_> {
-    /// The records of a ledger in these tiles, by position and number of their removal. Without those of a removal that is being collected
-    /// or was cancelled: they may not be complete.
+    /// The records of a ledger in these tiles, by position and number of their removal. Without those of a removal that no event of the log
+    /// names: it is being collected, waits to be confirmed, or was cancelled.
     pub fn removal_records(
         &mut self,
         ledger_id: LedgerId,
         tiles: Range<u64>,
     ) -> Result<Vec<(u32, RemovalRecord)>> {
         self.records_in(ledger_id, tiles, |state| {
-            !matches!(state, RemovalState::Collecting | RemovalState::Cancelled)
+            !matches!(
+                state,
+                RemovalState::Collecting | RemovalState::Listed | RemovalState::Cancelled
+            )
         })
     }
 
@@ -194,6 +197,36 @@ impl Writer<'_> {
             insert_or_ignore!(self.session(), removed_tenants::table, row)?;
         }
         Ok(())
+    }
+
+    /// Removes the records of these positions from a removal. Returns those that it had.
+    pub fn exclude_records(
+        &mut self,
+        ledger_id: LedgerId,
+        number: u32,
+        seqs: &[u64],
+    ) -> Result<Vec<RemovalRecord>> {
+        let tiles: BTreeSet<u64> = seqs.iter().map(|seq| seq / TILE_LEAVES).collect();
+        let mut excluded = Vec::new();
+        for tile in tiles {
+            let row = || removed_events::table.find((ledger_id.0, tile.cast_signed(), i64::from(number)));
+            let stored = self.records_of(ledger_id, number, tile, 1)?;
+            let stored = stored
+                .into_iter()
+                .filter(|record| record.seq / TILE_LEAVES == tile);
+            let (out, left): (Vec<_>, Vec<_>) = stored.partition(|record| seqs.contains(&record.seq));
+            if out.is_empty() {
+                continue;
+            }
+            match left.is_empty() {
+                true => on_either!(self.session(), session => diesel::delete(row()).execute(session))?,
+                false => diesel::update(row())
+                    .set(removed_events::records.eq(encode_records(&left)))
+                    .execute(self.session())?,
+            };
+            excluded.extend(out);
+        }
+        Ok(excluded)
     }
 
     /// Deletes up to `rows_max` rows of records of a removal that was cancelled. Returns their number.

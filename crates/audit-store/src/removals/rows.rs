@@ -1,9 +1,9 @@
 //! The rows of removals.
 
+use super::ErasureRequest;
 use crate::access::{Reader, Writer};
 use crate::columns::stored;
 use crate::database::{insert_or_ignore, on_either};
-use crate::destinations::TIME_AHEAD_SECONDS_MAX;
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::ledgers::heads_of;
@@ -18,6 +18,8 @@ use subtle::ConstantTimeEq;
 
 /// The context of the codes of rows.
 const CODE_CONTEXT: &str = "audit removal row 1";
+/// The longest lease of a removal, in seconds. One that ends later was written by a clock that was ahead, and is free.
+pub const REMOVAL_LEASE_SECONDS_MAX: i64 = 1_200;
 /// In place of the position of an event that a row does not have.
 const NO_EVENT: i64 = -1;
 /// The states from the event on that says that the events go.
@@ -68,6 +70,8 @@ pub struct RemovalRow {
     pub records: u64,
     /// When the row was last changed.
     pub changed_at: Timestamp,
+    /// The request of an erasure; `None` for retention.
+    pub request: Option<ErasureRequest>,
 }
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -87,6 +91,7 @@ struct Columns {
     end_seq: i64,
     cursor_seq: i64,
     records: i64,
+    request: Option<String>,
     code: Vec<u8>,
     changed_at: i64,
     leased_until: i64,
@@ -105,6 +110,7 @@ impl Columns {
             end_seq: row.seqs.end.cast_signed(),
             cursor_seq: row.cursor_seq.cast_signed(),
             records: row.records.cast_signed(),
+            request: row.request.as_ref().map(ErasureRequest::to_text),
             code: Vec::new(),
             changed_at: row.changed_at.as_micros(),
             leased_until: until.as_micros(),
@@ -115,7 +121,7 @@ impl Columns {
     }
 
     /// HMAC-SHA256 with the head key over ledger and number, kind and state (each with its length), the position of the event or -1, the
-    /// range, and the number of records. Numbers are 64 bits, big endian.
+    /// range, the number of records, and the request with its length (empty for none). Numbers are 64 bits, big endian.
     fn code_with(&self, key: &HeadKey) -> [u8; HeadKey::CODE_BYTES] {
         let mut record = Vec::with_capacity(96);
         record.extend_from_slice(&self.ledger_id.to_be_bytes());
@@ -127,6 +133,8 @@ impl Columns {
         for number in [event_seq, self.first_seq, self.end_seq, self.records] {
             record.extend_from_slice(&number.to_be_bytes());
         }
+        let request = self.request.as_deref().unwrap_or_default();
+        write_with_length(request.as_bytes(), |part| record.extend_from_slice(part));
         key.code_of_record(CODE_CONTEXT, &record)
     }
 
@@ -137,7 +145,9 @@ impl Columns {
         if !bool::from(self.code_with(key).as_slice().ct_eq(&self.code)) {
             return Err(StoreError::Damaged { what });
         }
+        let read = |text: &String| ErasureRequest::read(text).ok_or(StoreError::Damaged { what });
         Ok(RemovalRow {
+            request: self.request.as_ref().map(read).transpose()?,
             ledger_id: LedgerId(self.ledger_id),
             number: u32::try_from(self.number).map_err(|_| StoreError::Damaged { what })?,
             kind: stored(&self.kind, what)?,
@@ -167,7 +177,13 @@ impl Reader<'_> {
         rows.into_iter().map(|row| row.read(heads.key())).collect()
     }
 
-    /// Up to `limit` removals that are not done, of all ledgers. Plans come last: there is one for each ledger during its grace, and they
+    /// The row of an erasure by its id. Fails as [`Self::removals`].
+    pub fn erasure(&mut self, ledger_id: LedgerId, id: &str) -> Result<Option<RemovalRow>> {
+        let is_wanted = |row: &RemovalRow| row.request.as_ref().is_some_and(|request| request.id == id);
+        Ok(self.removals(ledger_id)?.into_iter().find(is_wanted))
+    }
+
+    /// Up to `limit` removals that are not done, of all ledgers. Plans in their grace and lists that wait to be confirmed come last: they
     /// must not keep the others from being carried out. A row that the service did not write is left out, and counted in
     /// [`crate::Store::row_alarms`].
     #[expect(
@@ -178,7 +194,9 @@ impl Reader<'_> {
         let rows: Vec<Columns> = removals::table
             .filter(sql::<Bool>("state <> 'done'"))
             .order((
-                removals::state.eq(RemovalState::Planned.as_str()),
+                removals::state
+                    .eq(RemovalState::Planned.as_str())
+                    .or(removals::state.eq(RemovalState::Listed.as_str())),
                 removals::leased_until,
             ))
             .limit(limit)
@@ -196,10 +214,11 @@ impl Reader<'_> {
         Ok(open)
     }
 
-    /// The number of the newest removal of a ledger that is or was carried out; 0 without one.
+    /// The number of the newest removal by retention of a ledger that is or was carried out; 0 without one.
     pub fn newest_removal(&mut self, ledger_id: LedgerId) -> Result<u32> {
         let newest = removals::table
             .filter(removals::ledger_id.eq(ledger_id.0))
+            .filter(removals::kind.eq(RemovalKind::Retention.as_str()))
             .filter(removals::state.eq_any(CARRIED_OUT))
             .order(removals::number.desc())
             .limit(1)
@@ -211,12 +230,14 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether events at or behind a position may have been removed by a removal with a greater number.
+    /// Whether events at or behind a position may have been removed by retention, in a removal with a greater number. Who has read a log
+    /// has what an erasure takes from it.
     pub fn missed_removal(&mut self, ledger_id: LedgerId, after_number: u32, from_seq: u64) -> Result<bool> {
         let missed = removals::table
             .filter(removals::ledger_id.eq(ledger_id.0))
             .filter(removals::number.gt(i64::from(after_number)))
             .filter(removals::end_seq.gt(from_seq.cast_signed()))
+            .filter(removals::kind.eq(RemovalKind::Retention.as_str()))
             .filter(removals::state.eq_any(CARRIED_OUT))
             .select(removals::number)
             .limit(1);
@@ -249,7 +270,7 @@ impl Writer<'_> {
         Ok(insert_or_ignore!(self.session(), removals::table, columns)? > 0)
     }
 
-    /// Leases a removal from `now` until `until`, or renews its lease. Returns `false`, and changes nothing, while another lease has not
+    /// Leases a removal from `now` until `until`, at most [`REMOVAL_LEASE_SECONDS_MAX`] later, or renews its lease. Returns `false`, and changes nothing, while another lease has not
     /// expired.
     pub fn lease_removal(
         &mut self,
@@ -259,7 +280,7 @@ impl Writer<'_> {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<bool> {
-        let far_ahead = now.plus_seconds(TIME_AHEAD_SECONDS_MAX).as_micros();
+        let far_ahead = now.plus_seconds(REMOVAL_LEASE_SECONDS_MAX).as_micros();
         let is_free = removals::leased_until
             .le(now.as_micros())
             .or(removals::leased_until.gt(far_ahead))
@@ -317,6 +338,7 @@ mod tests {
             cursor_seq: 5,
             records: 6,
             changed_at: Timestamp::from_seconds(7),
+            request: None,
         }
     }
 
@@ -325,7 +347,7 @@ mod tests {
         let key = HeadKey::new(&[7; 32]);
         let columns = |row: &RemovalRow| Columns::of(row, &[1; 16], Timestamp::from_seconds(9), &key);
         assert_eq!(columns(&row()).read(&key).expect("its own code"), row());
-        let changes: [fn(&mut Columns); 9] = [
+        let changes: [fn(&mut Columns); 10] = [
             |row| row.ledger_id = 2,
             |row| row.number = 3,
             |row| row.kind = "erasure".to_owned(),
@@ -335,6 +357,7 @@ mod tests {
             |row| row.first_seq = 2,
             |row| row.end_seq = 41,
             |row| row.records = 7,
+            |row| row.request = Some("{}".to_owned()),
         ];
         for change in changes {
             let mut changed = columns(&row());

@@ -3,7 +3,7 @@
 use crate::error::{Result, StoreError};
 use audit_domain::Month;
 use audit_index::{Merge, RowId, Segment, WriteBlocks, due, due_at_rest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Postings that are merged for each indexed event, and at least. An event has some sixty per level; the rest is merged while
 /// the indexer is idle.
@@ -64,14 +64,15 @@ pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
         Ok(())
     }
 
-    /// Adds a segment of these rows, which are ascending and of one month.
-    fn add_segment(&mut self, month: Month, rows: &[(Self::Id, &str)]) -> Result<()>
+    /// Adds a segment of these rows, which are ascending and of one month. Returns its number.
+    fn add_segment(&mut self, month: Month, rows: &[(Self::Id, &str)]) -> Result<u32>
     where
         Self: Sized,
     {
         let id = self.next_id()?;
         let segment = audit_index::build_segment(rows, id, self)?;
-        self.put(month, &segment, true)
+        self.put(month, &segment, true)?;
+        Ok(id)
     }
 }
 
@@ -79,13 +80,66 @@ pub(crate) trait Segments: WriteBlocks<Error = StoreError> {
 pub(crate) const GONE_ROWS: i64 = 2_000;
 /// Rows that a segment is written again without, at most.
 pub(crate) const LEFT_OUT_ROWS_MAX: i64 = 1 << 20;
+/// Those of them of which something remains, at most: one transaction indexes it anew.
+const REFRESHED_ROWS_MAX: usize = 4_000;
+// A segment is written without all rows that were looked for.
+const _: () = assert!(GONE_ROWS <= REFRESHED_ROWS_MAX as i64);
 
-/// A row of the index whose event was removed (`removed_rows`).
+/// [`GoneRow::fresh`] of an event that was erased and is not indexed anew yet. No segment has this number.
+pub(crate) const TO_REFRESH: i64 = 0;
+
+/// A row of the index whose event was removed or erased (`removed_rows`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GoneRow<I> {
     pub(crate) id: I,
-    /// The segment that keeps the row.
+    /// The segment that has what remains of the event; [`TO_REFRESH`] without one. `None`: the event is gone.
     pub(crate) fresh: Option<i64>,
+}
+
+/// The rows of the index whose events were removed or erased.
+pub(crate) trait RemovedRows<S: Segments> {
+    /// The numbers of the segments that have what remains of erased events.
+    fn kept(&mut self, segments: &mut S) -> Result<BTreeSet<i64>>;
+
+    /// The rows of a month that a segment must not have, ascending, at least [`GONE_ROWS`] from its first row on.
+    fn left_out(&mut self, segments: &mut S, month: Month, segment: &Segment<S::Id>) -> Result<Vec<S::Id>>;
+
+    /// Adds a segment of what remains of erased events, of these rows that another segment was written without.
+    fn refresh(&mut self, segments: &mut S, month: Month, left_out: &[S::Id]) -> Result<()>;
+}
+
+/// The first of these rows, as many as a segment is written without at once.
+pub(crate) fn left_out_at_once<I>(rows: impl IntoIterator<Item = GoneRow<I>>) -> Vec<I> {
+    let mut refreshed = 0;
+    let fits = |row: &GoneRow<I>| {
+        refreshed += usize::from(row.fresh.is_some());
+        refreshed <= REFRESHED_ROWS_MAX
+    };
+    rows.into_iter().take_while(fits).map(|row| row.id).collect()
+}
+
+/// Those of these rows, which a segment was written without, of which something remains that no other segment has. A number of a segment
+/// may be of an index that was lost, so the segment is looked at.
+pub(crate) fn to_refresh<S: Segments>(
+    left_out: impl IntoIterator<Item = GoneRow<S::Id>>,
+    segments: &mut S,
+) -> Result<Vec<S::Id>> {
+    let complete = segments.complete()?;
+    let mut wanted = Vec::new();
+    for row in left_out {
+        let Some(fresh) = row.fresh else { continue };
+        let kept = complete
+            .iter()
+            .find(|(_, segment)| i64::from(segment.id) == fresh);
+        let is_kept = match kept {
+            Some((_, segment)) => segment.has_any(&[row.id], segments)?,
+            None => false,
+        };
+        if !is_kept {
+            wanted.push(row.id);
+        }
+    }
+    Ok(wanted)
 }
 
 /// How far segments are merged.
@@ -150,19 +204,21 @@ impl<I: RowId> Merging<I> {
     }
 
     /// Removes segments that merges have replaced, and continues the merge of the lowest level for about `rows` postings, in a
-    /// transaction of the caller's. Returns whether there is more to do.
-    pub(crate) fn step(
+    /// transaction of the caller's. What remains of erased events is indexed anew when a segment is written without them. Returns whether
+    /// there is more to do.
+    pub(crate) fn step<S: Segments<Id = I>>(
         &mut self,
         rows: usize,
         extent: Extent,
-        segments: &mut impl Segments<Id = I>,
+        segments: &mut S,
+        removed: &mut impl RemovedRows<S>,
     ) -> Result<bool> {
         if self.is_damaged {
             return Ok(false);
         }
         self.remove_some(segments)?;
-        let complete = segments.complete()?;
-        if let Some((month, due)) = self.due(&complete, extent) {
+        let (complete, kept) = (segments.complete()?, removed.kept(segments)?);
+        if let Some((month, due)) = self.due(&complete, extent, &kept) {
             let id = segments.next_id()?;
             let merge = Merge::begin(&due, id, segments)?;
             segments.put(month, merge.merged(), false)?;
@@ -187,44 +243,48 @@ impl<I: RowId> Merging<I> {
             segments.remove(merged)?;
         } else if let Some(segment) = merge.step(rows, segments)? {
             // Incomplete segments are removed when the index is opened, if this process does not come to it.
-            for source in merges.swap_remove(lowest).1.sources() {
+            let (_, done) = merges.swap_remove(lowest);
+            for source in done.sources() {
                 segments.put(month, source, false)?;
                 self.replaced.push((source.id, source.rows));
             }
             segments.put(month, &segment, true)?;
+            if !done.left_out().is_empty() {
+                removed.refresh(segments, month, done.left_out())?;
+            }
         }
         Ok(true)
     }
 
-    /// Begins to write a segment of `month` again without rows that are gone. `gone` are the first of these of the month, ascending;
-    /// `left_out` reads those that a segment must not have, ascending, at least [`GONE_ROWS`] from its first row on. Returns
+    /// Begins to write a segment of `month` again without rows that are gone. `gone` are the first of these of the month, ascending. Returns
     /// `true` where no segment has one of `gone`. Call it after a [`Self::step`] that left nothing to do.
     pub(crate) fn purge<S: Segments<Id = I>>(
         &mut self,
         month: Month,
         gone: &[GoneRow<I>],
         segments: &mut S,
-        left_out: impl FnOnce(&mut S, &Segment<I>) -> Result<Vec<I>>,
+        removed: &mut impl RemovedRows<S>,
     ) -> Result<bool> {
         for (of, segment) in segments.complete()? {
             let is_kept = |row: &&GoneRow<I>| row.fresh == Some(i64::from(segment.id));
             let own = gone.iter().filter(|row| !is_kept(row)).map(|row| row.id);
             let own: Vec<I> = own.collect();
             if of == month && segment.has_any(&own, segments)? {
-                let left_out = left_out(segments, &segment)?;
-                self.write_without(month, segment, &left_out, segments)?;
+                let left_out = removed.left_out(segments, month, &segment)?;
+                self.write_without(month, segment, &left_out, segments, removed)?;
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn write_without(
+    fn write_without<S: Segments<Id = I>>(
         &mut self,
         month: Month,
         source: Segment<I>,
         left_out: &[I],
-        segments: &mut impl Segments<Id = I>,
+        segments: &mut S,
+        removed: &mut impl RemovedRows<S>,
     ) -> Result<()> {
         let id = segments.next_id()?;
         let merge = Merge::begin_without(std::slice::from_ref(&source), left_out, id, segments)?;
@@ -235,6 +295,7 @@ impl<I: RowId> Merging<I> {
             // No row is left, and no block was written.
             segments.put(month, &source, false)?;
             self.replaced.push((source.id, source.rows));
+            removed.refresh(segments, month, merge.left_out())?;
         }
         Ok(())
     }
@@ -245,7 +306,12 @@ impl<I: RowId> Merging<I> {
     }
 
     /// The segments to merge next, and their month.
-    fn due(&self, complete: &[(Month, Segment<I>)], extent: Extent) -> Option<(Month, Vec<Segment<I>>)> {
+    fn due(
+        &self,
+        complete: &[(Month, Segment<I>)],
+        extent: Extent,
+        kept: &BTreeSet<i64>,
+    ) -> Option<(Month, Vec<Segment<I>>)> {
         let is_in_a_merge = |id: u32| {
             let mut sources = self.merges.iter().flat_map(|(_, merge)| merge.sources());
             sources.any(|source| source.id == id)
@@ -253,7 +319,7 @@ impl<I: RowId> Merging<I> {
         let mut months: BTreeMap<Month, Vec<Segment<I>>> = BTreeMap::new();
         for (month, segment) in complete {
             let of_month = months.entry(*month).or_default();
-            if !is_in_a_merge(segment.id) {
+            if !is_in_a_merge(segment.id) && !kept.contains(&i64::from(segment.id)) {
                 of_month.push(segment.clone());
             }
         }

@@ -16,8 +16,8 @@
 //! [`audit_domain::EventFilter::matches`] decides.
 
 use audit_domain::{
-    Category, Extent, Facet, Facets, Lookup, Network, SearchScope, SearchWord, SearchedText, TopField, Word,
-    read_address,
+    Category, Facet, Facets, Lookup, Network, SearchScope, SearchWord, SearchedText, TopField, Word,
+    WordExtent, read_address,
 };
 use audit_index::Term;
 use audit_sha256::{Batch, Digest, digest};
@@ -217,9 +217,9 @@ pub(crate) fn ledger_of(token: &[u8]) -> Option<i64> {
 pub(crate) fn shares_its_token(word: &SearchWord) -> bool {
     let chars = word.text.chars().count();
     match word.extent {
-        Extent::Prefix => chars > WORD_CHARS_MAX,
-        Extent::Whole => chars >= WORD_CHARS_MAX,
-        Extent::Part => false, // Its keys have two characters.
+        WordExtent::Prefix => chars > WORD_CHARS_MAX,
+        WordExtent::Whole => chars >= WORD_CHARS_MAX,
+        WordExtent::Part => false, // Its keys have two characters.
     }
 }
 

@@ -100,7 +100,7 @@ pub(crate) trait VerifiedIndex {
     /// The events of rows, `None` for a row without one. The tokens of a row name its ledger, unless it has none.
     fn events_of(&mut self, rows: &[(Self::Id, Option<LedgerId>)]) -> Result<Vec<Option<RowEvent>>>;
 
-    /// Whether the event of a row without one was removed, and the segments are not yet written without the row.
+    /// Whether the event of a row was removed or erased, and the segments may not be written without what they had of it yet.
     fn is_gone(&mut self, row: Self::Id, ledger_id: Option<LedgerId>) -> Result<bool>;
 
     /// The backlog: ranges of `seq`.
@@ -247,7 +247,9 @@ fn compare<V: VerifiedIndex>(
             };
             covered.add(event.place);
             actions.add(&event);
-            if RowTokens::of(&event.tokens) != (tokens.count, tokens.hashes) {
+            // An erased event is indexed anew.
+            let is_same = RowTokens::of(&event.tokens) == (tokens.count, tokens.hashes);
+            if !is_same && !index.is_gone(*id, *ledger_id)? {
                 report.add(IndexFinding::OtherTokens {
                     segment: segment.id,
                     event: event.place,

@@ -4,7 +4,7 @@ use super::connection::checkpoint_and_truncate;
 use super::entry::entry;
 use super::index::backlog::{self, Run};
 use super::rows::{first_position, months_of, position_after};
-use super::schema::{event_times, unordered_events};
+use super::schema::{event_times, removed_rows, unordered_events};
 use super::statements::{InsertEvent, InsertTime, UpdateHead};
 use super::{AppendMemory, Memory, SqliteSession, keys};
 use crate::alerts::NewAlertRow;
@@ -28,7 +28,7 @@ use crate::tree::TreeSession;
 use audit_alerts::GroupHash;
 use audit_domain::{IdempotencyWindow, ProjectId, Timestamp};
 use diesel::connection::SimpleConnection;
-use diesel::dsl::sql;
+use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel::sqlite::SqliteConnection;
@@ -346,18 +346,20 @@ fn update_heads(connection: &mut SqliteConnection, heads: &[NewHead]) -> Result<
 
 /// Gives every row a position in the order of time: the next free one of its millisecond.
 fn positioned<'a>(connection: &mut SqliteConnection, rows: &'a [NewRow]) -> Result<Vec<(i64, &'a NewRow)>> {
+    let removed = removed_rows::table.select(removed_rows::position);
+    let has_removed: bool = diesel::select(exists(removed)).get_result(connection)?;
     let mut next_free: HashMap<i64, i64> = HashMap::new();
     let mut positioned = Vec::with_capacity(rows.len());
     for row in rows {
         let millis = row.event.record.occurred_at().as_millis();
         let position = match next_free.get(&millis) {
             Some(position) => *position,
-            None => free_position(connection, first_position(millis))?,
+            None => free_position(connection, first_position(millis), has_removed)?,
         };
         // A million events fill a millisecond; further ones take positions of the next.
         let after = position + 1;
         let following = if after == first_position(millis + 1) {
-            free_position(connection, after)?
+            free_position(connection, after, has_removed)?
         } else {
             after
         };
@@ -367,8 +369,8 @@ fn positioned<'a>(connection: &mut SqliteConnection, rows: &'a [NewRow]) -> Resu
     Ok(positioned)
 }
 
-/// The first free position from the millisecond of `first` on.
-fn free_position(connection: &mut SqliteConnection, first: i64) -> Result<i64> {
+/// The first free position from the millisecond of `first` on. That of a removed event is not free until the index has forgotten it.
+fn free_position(connection: &mut SqliteConnection, first: i64, has_removed: bool) -> Result<i64> {
     let mut first = first;
     loop {
         let end = position_after(first);
@@ -380,7 +382,17 @@ fn free_position(connection: &mut SqliteConnection, first: i64) -> Result<i64> {
             .order(event_times::position.desc())
             .get_result(connection)
             .optional()?;
-        match last {
+        let removed: Option<i64> = match has_removed {
+            true => removed_rows::table
+                .filter(removed_rows::position.ge(first))
+                .filter(removed_rows::position.lt(end))
+                .select(removed_rows::position)
+                .order(removed_rows::position.desc())
+                .get_result(connection)
+                .optional()?,
+            false => None,
+        };
+        match last.max(removed) {
             None => return Ok(first),
             Some(last) if last + 1 < end => return Ok(last + 1),
             Some(_) => first = end,

@@ -65,7 +65,7 @@ const TABLES: &str = "\
     CREATE TABLE rebuilt_ledgers (ledger_id INTEGER PRIMARY KEY, seq_end BIGINT NOT NULL)";
 
 /// A connection that writes the index.
-fn connect(database: &Path) -> Result<SqliteConnection> {
+pub(super) fn connect(database: &Path) -> Result<SqliteConnection> {
     let path = file::path(database);
     create_private(&path)?;
     let mut connection = open_file(&path, FILE_OPTIONS)?;

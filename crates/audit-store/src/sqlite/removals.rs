@@ -1,4 +1,4 @@
-//! Deleting events on SQLite, with everything that has something of them.
+//! Deleting and erasing events on SQLite, with everything that has something of them.
 
 use super::SqliteSession;
 use super::entry::{entry, ledger_and_seq};
@@ -7,7 +7,10 @@ use super::schema::{event_keys, event_times, events, removed_rows, unordered_eve
 use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::ledgers::head::month_of;
-use audit_domain::Month;
+use crate::removals::{ErasedRow, KeptColumns};
+use crate::row_code::RowCodes;
+use crate::search::merging::TO_REFRESH;
+use audit_domain::{LogName, Month};
 use diesel::dsl::{exists, select};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -55,6 +58,52 @@ pub(crate) fn delete_events(
     }
     forget_keys(connection, ledger_id, seqs)?;
     Ok(Some(deleted))
+}
+
+/// [`crate::Writer::erase_rows`]. Never waits, as [`delete_events`].
+pub(crate) fn erase_rows(
+    session: &mut SqliteSession,
+    ledger_id: LedgerId,
+    log: &LogName,
+    rows: &[ErasedRow],
+    codes: &RowCodes,
+) -> Result<Option<usize>> {
+    let connection = &mut session.connection;
+    let months = months_of(connection, ledger_id)?;
+    let (mut erased, mut seqs) = (0, Vec::with_capacity(rows.len()));
+    for row in rows {
+        let seq = row.seq.cast_signed();
+        let stored = || events::table.find(entry(ledger_id, seq));
+        let kept = (events::id, events::content_hash, events::redacted);
+        let found: Option<(i64, KeptColumns)> = stored()
+            .select((events::position, kept))
+            .get_result(connection)
+            .optional()?;
+        seqs.push(seq);
+        let Some((position, kept)) = found else {
+            continue;
+        };
+        let month = month_of(&months, seq);
+        let code = row.code(log, month, &kept, codes)?;
+        erased += diesel::update(stored())
+            .set((
+                events::body.eq(&row.body),
+                events::content_salt.eq(row.salt.to_bytes()),
+                events::sent_digest.eq(None::<Vec<u8>>),
+                events::sender.eq(None::<i64>),
+                events::row_code.eq(code.as_slice()),
+            ))
+            .execute(connection)?;
+        diesel::replace_into(removed_rows::table)
+            .values((
+                removed_rows::position.eq(position),
+                removed_rows::month.eq(month.number()),
+                removed_rows::fresh.eq(TO_REFRESH),
+            ))
+            .execute(connection)?;
+    }
+    forget_keys(connection, ledger_id, &seqs)?;
+    Ok(Some(erased))
 }
 
 /// Writes [`NO_KEY`] in place of the keys of these events, which ascend. A row without a key is deleted.

@@ -1,15 +1,17 @@
-//! Giving free pages of a file back.
+//! Giving free pages of a file back, and emptying its write-ahead log.
 
 use super::SqliteSession;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Integer};
 
 /// Pages that one step gives back. It takes some milliseconds.
 const PAGES: i64 = 100;
 /// The share of free pages that a file keeps, in percent: the next events use them.
 const KEPT_PERCENT: i64 = 25;
+/// How long readers of a write-ahead log are waited for. Writers wait as long.
+const EMPTY_TIMEOUT_MS: u32 = 200;
 
 /// [`crate::Store::give_back_space`]. A step within the transaction of the writer.
 pub(crate) fn give_back(session: &mut SqliteSession) -> Result<bool> {
@@ -41,10 +43,59 @@ pub(super) fn give_back_pages(connection: &mut SqliteConnection, kept_percent: i
     Ok(true)
 }
 
+/// Moves the write-ahead log of a file into it, and empties it.
+///
+/// # Errors
+/// [`StoreError::InUse`] while others read it.
+pub(super) fn empty_log(connection: &mut SqliteConnection) -> Result<()> {
+    #[derive(QueryableByName)]
+    struct Outcome {
+        #[diesel(sql_type = Integer)]
+        busy: i32,
+    }
+    // First as far as nobody waits.
+    connection.batch_execute(&format!(
+        "PRAGMA main.wal_checkpoint(PASSIVE); PRAGMA busy_timeout = {EMPTY_TIMEOUT_MS}"
+    ))?;
+    let outcome: Outcome =
+        diesel::sql_query("PRAGMA main.wal_checkpoint(TRUNCATE)").get_result(connection)?;
+    match outcome.busy {
+        0 => Ok(()),
+        _ => Err(StoreError::InUse(
+            "other sessions read the database: its write-ahead log, which has what was erased, is emptied later".to_owned(),
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sqlite::connection::{FileOptions, open_file};
+
+    #[test]
+    fn a_log_is_emptied_when_nobody_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let options = FileOptions {
+            page_bytes: 4_096,
+            cache_kib: 1_000,
+            checkpoint_kib: 40_960,
+        };
+        let (mut file, mut reader) = (
+            open_file(&path, options).unwrap(),
+            open_file(&path, options).unwrap(),
+        );
+        file.batch_execute("CREATE TABLE a (x TEXT); INSERT INTO a VALUES ('x')")
+            .unwrap();
+        reader.batch_execute("BEGIN; SELECT * FROM a").unwrap();
+        file.batch_execute("DELETE FROM a").unwrap();
+        let in_use = empty_log(&mut file);
+        assert!(matches!(in_use, Err(StoreError::InUse(_))), "{in_use:?}");
+        reader.batch_execute("ROLLBACK").unwrap();
+        empty_log(&mut file).unwrap();
+        let log_bytes = std::fs::metadata(folder.path().join("a.db-wal")).unwrap().len();
+        assert_eq!(log_bytes, 0);
+    }
 
     #[test]
     fn a_file_shrinks_until_the_share_of_free_pages_is_small() {

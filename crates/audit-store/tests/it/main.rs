@@ -10,6 +10,7 @@ mod configuring;
 mod deliveries;
 mod destinations;
 mod distribution;
+mod erasing;
 mod files;
 mod finding;
 mod groups;

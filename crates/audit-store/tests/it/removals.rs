@@ -19,10 +19,10 @@ on_both_databases! {
 }
 
 /// In July 2025.
-const OLD: Timestamp = NOW.plus_seconds(-180 * 86_400);
-const EVENTS: u64 = 40;
+pub(crate) const OLD: Timestamp = NOW.plus_seconds(-180 * 86_400);
+pub(crate) const EVENTS: u64 = 40;
 
-fn open(database: &Database) -> Store {
+pub(crate) fn open(database: &Database) -> Store {
     let url: DatabaseUrl = database.url().parse().expect("a valid URL");
     let options = StoreOptions {
         // So that a key is looked up in the month of the removed events, too.
@@ -33,17 +33,17 @@ fn open(database: &Database) -> Store {
 }
 
 /// A word that is written nowhere else, and whose end no other word shares.
-fn word(number: u64) -> String {
+pub(crate) fn word(number: u64) -> String {
     let letter = |digit: u64| char::from(b'a' + (digit % 10) as u8);
     let digits: String = [letter(number / 10), letter(number)].iter().collect();
     format!("{digits}qxz{digits}")
 }
 
-fn actor(number: u64) -> EventFilter {
+pub(crate) fn actor(number: u64) -> EventFilter {
     EventFilter::of(Facet::ActorId, format!("a{number}"))
 }
 
-fn send(store: &Store, to: &Destination, number: u64, at: Timestamp) -> Appended {
+pub(crate) fn send(store: &Store, to: &Destination, number: u64, at: Timestamp) -> Appended {
     let event = json!({
         "action": "a.b", "category": "auth", "tenant_id": "t", "idempotency_key": format!("k{number}"),
         "actor": {"id": format!("a{number}"), "type": "user", "name": word(number)},
@@ -52,7 +52,7 @@ fn send(store: &Store, to: &Destination, number: u64, at: Timestamp) -> Appended
 }
 
 /// Stores old events, and one of the present month.
-fn store_events(store: &Store) -> Destination {
+pub(crate) fn store_events(store: &Store) -> Destination {
     let to = create_project(store, 1);
     for number in 0..EVENTS {
         send(store, &to, number, OLD);
@@ -61,18 +61,18 @@ fn store_events(store: &Store) -> Destination {
     to
 }
 
-fn delete(store: &Store, ledger_id: LedgerId, seqs: Vec<u64>) -> Option<usize> {
+pub(crate) fn delete(store: &Store, ledger_id: LedgerId, seqs: Vec<u64>) -> Option<usize> {
     let deleted = store.write(move |writer| writer.delete_events(ledger_id, &seqs));
     deleted.unwrap_or_else(|error: StoreError| panic!("{error}"))
 }
 
 /// The events that are removed: all but every fourth.
-fn removed() -> Vec<u64> {
+pub(crate) fn removed() -> Vec<u64> {
     (0..EVENTS).filter(|seq| seq % 4 != 0).collect()
 }
 
 /// Whether a block of the index of a closed store has the end of this word.
-fn is_in_a_block(database: &Database, word: &str) -> bool {
+pub(crate) fn is_in_a_block(database: &Database, word: &str) -> bool {
     let end = &word.as_bytes()[2..];
     match database.kind() {
         DatabaseKind::Postgres => {
@@ -208,6 +208,7 @@ fn a_removal_is_moved_on_by_the_holder_of_its_lease_alone(kind: DatabaseKind) {
         cursor_seq: 0,
         records: 0,
         changed_at: NOW,
+        request: None,
     };
     let next = RemovalRow {
         state: RemovalState::Removing,
@@ -252,7 +253,7 @@ fn plans_in_their_grace_do_not_hide_removals_with_work(kind: DatabaseKind) {
     let store = open(&database);
     let ledger_id = create_project(&store, 1).ledger_id;
     let rows = [
-        RemovalState::Planned,
+        RemovalState::Listed,
         RemovalState::Planned,
         RemovalState::Removing,
     ];
@@ -266,6 +267,7 @@ fn plans_in_their_grace_do_not_hide_removals_with_work(kind: DatabaseKind) {
         cursor_seq: 0,
         records: 1,
         changed_at: NOW,
+        request: None,
     });
     let begun = store.write(move |writer| {
         for row in rows {
@@ -310,16 +312,16 @@ fn a_month_without_rows_is_dropped() {
     };
     let partitions = || database.count("pg_inherits WHERE inhparent = 'events'::regclass");
     let before = partitions();
-    assert_eq!(store.give_back_space(&months()).ok(), Some(false));
+    assert_eq!(store.give_back_space(&months(), None).ok(), Some(false));
     assert_eq!(partitions(), before, "it has its events");
     delete(&store, to.ledger_id, (0..EVENTS).collect());
-    assert_eq!(store.give_back_space(&months()).ok(), Some(false));
+    assert_eq!(store.give_back_space(&months(), None).ok(), Some(false));
     assert_eq!(partitions(), before - 1);
     assert_eq!(
         database.count(&format!("pg_class WHERE relname = '{}'", partition())),
         0
     );
-    assert_eq!(store.give_back_space(&months()).ok(), Some(false));
+    assert_eq!(store.give_back_space(&months(), None).ok(), Some(false));
     assert_eq!(count(&store, &to, EventFilter::default()), 1);
     assert!(matches!(send(&store, &to, EVENTS + 1, NOW), Appended::Stored(_)));
 }
@@ -338,7 +340,7 @@ fn a_month_is_rewritten_while_readers_read() {
     delete(&store, to.ledger_id, removed());
     let reader = database.hold_locks("SELECT count(*) FROM events");
     std::thread::scope(|scope| {
-        let given_back = scope.spawn(|| store.give_back_space(&months()));
+        let given_back = scope.spawn(|| store.give_back_space(&months(), None));
         let waiting = "pg_locks WHERE locktype = 'relation' AND NOT granted AND database = \
                        (SELECT oid FROM pg_database WHERE datname = current_database())";
         Deadline::seconds(60).poll("the exchange waits", || {
@@ -358,8 +360,17 @@ fn a_month_is_rewritten_while_readers_read() {
     assert_eq!(count(&store, &to, EventFilter::default()), 11);
     assert_eq!(delete(&store, to.ledger_id, vec![0]), Some(1));
     let after = node();
-    assert_eq!(store.give_back_space(&months()).ok(), Some(false));
+    assert_eq!(store.give_back_space(&months(), None).ok(), Some(false));
     assert_eq!(node(), after, "it has lost few of its events since");
+    let give_back = |erased| store.give_back_space(&months(), Some(erased)).ok();
+    assert_eq!(give_back(NOW), Some(false));
+    let rewritten = node();
+    assert_ne!(rewritten, after, "it may have what was erased");
+    // The next turn, or another node.
+    assert_eq!(give_back(NOW), Some(false));
+    assert_eq!(node(), rewritten, "it was written since");
+    assert_eq!(give_back(NOW.plus_seconds(1)), Some(false));
+    assert_ne!(node(), rewritten, "more was erased");
 }
 
 /// A node whose clock is behind stores an event between the count of the month and its exchange.
@@ -372,7 +383,7 @@ fn a_month_in_which_an_event_is_stored_meanwhile_is_not_dropped() {
     let late = create_project(&store, 2);
     let reader = database.hold_locks("SELECT count(*) FROM events");
     std::thread::scope(|scope| {
-        let given_back = scope.spawn(|| store.give_back_space(&months()));
+        let given_back = scope.spawn(|| store.give_back_space(&months(), None));
         let waiting = "pg_locks WHERE locktype = 'relation' AND NOT granted AND database = \
                        (SELECT oid FROM pg_database WHERE datname = current_database())";
         Deadline::seconds(60).poll("the exchange waits", || {
@@ -384,7 +395,7 @@ fn a_month_in_which_an_event_is_stored_meanwhile_is_not_dropped() {
         assert!(matches!(given_back, Err(StoreError::InUse(_))), "{given_back:?}");
     });
     assert_eq!(count(&store, &late, EventFilter::default()), 1);
-    let given_back = store.give_back_space(&months());
+    let given_back = store.give_back_space(&months(), None);
     assert!(
         matches!(given_back, Err(StoreError::InUse(_))),
         "it is not tried again at once: {given_back:?}"
@@ -405,7 +416,7 @@ fn a_month_of_a_distributed_schema_is_rewritten_and_dropped() {
     let to = store_events(&store);
     let server = citus.server_of(&schema);
     delete(&store, to.ledger_id, removed());
-    assert_eq!(store.give_back_space(&months()).ok(), Some(false));
+    assert_eq!(store.give_back_space(&months(), None).ok(), Some(false));
     assert_eq!(
         citus.server_of(&schema),
         server,
@@ -413,6 +424,6 @@ fn a_month_of_a_distributed_schema_is_rewritten_and_dropped() {
     );
     assert_eq!(count(&store, &to, EventFilter::default()), 11);
     assert_eq!(delete(&store, to.ledger_id, (0..EVENTS).collect()), Some(10));
-    assert_eq!(store.give_back_space(&months()).ok(), Some(false));
+    assert_eq!(store.give_back_space(&months(), None).ok(), Some(false));
     assert_eq!(count(&store, &to, EventFilter::default()), 1);
 }

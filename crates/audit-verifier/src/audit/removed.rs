@@ -124,10 +124,7 @@ impl<'a> Removals<'a> {
             return Err(Failure::Inconclusive(anyhow!(what)));
         }
         if self.check.is_none() {
-            let what = format!(
-                "event {seq} was removed: only an audit without --new-only can tell whether it may be"
-            );
-            return Err(Failure::Inconclusive(anyhow!(what)));
+            return Err(only_in_full(seq, "removed"));
         }
         Ok(Some(removed))
     }
@@ -137,8 +134,10 @@ impl<'a> Removals<'a> {
         self.enter(seq)?;
         let erased = event.and_then(|event| event.salt.as_ref()?.erased());
         let erased = || erased.into_iter().flat_map(|erased| erased.masks());
-        let lacks = |authority: u64, mask: PartMask| {
-            event.is_none() || erased().any(|(erasure, parts)| erasure == authority && parts.contains(mask))
+        // Whichever erasure took them.
+        let lacks = |mask: PartMask| {
+            let is_gone = |part| erased().any(|(_, parts)| parts.parts().any(|gone| gone == part));
+            event.is_none() || (!mask.is_row() && mask.parts().all(is_gone))
         };
         let has_record = |(erasure, parts): (u64, PartMask)| {
             let mut records = self.records_of(seq);
@@ -155,13 +154,19 @@ impl<'a> Removals<'a> {
             )));
         }
         let Some(check) = &mut self.check else {
-            return Ok(None);
+            return match erased().next() {
+                None => Ok(None),
+                Some(_) => Err(only_in_full(seq, "erased in part")),
+            };
         };
+        for (erasure, _) in erased() {
+            check.erased(seq, erasure);
+        }
         let size = self.size;
         let mut has_records = false;
         let of_event = self.records.iter().filter(|removed| removed.record.seq == seq);
         for removed in of_event.filter(|removed| removed.authority < size) {
-            let is_there = !lacks(removed.authority, removed.record.mask);
+            let is_there = !lacks(removed.record.mask);
             check.record(
                 removed.authority,
                 &removed.record,
@@ -204,6 +209,12 @@ impl<'a> Removals<'a> {
             None => Ok(Some(report)),
         }
     }
+}
+
+/// Why an audit of new events alone says nothing of an event.
+fn only_in_full(seq: u64, what: &str) -> Failure {
+    let what = format!("event {seq} was {what}: only an audit without --new-only can tell whether it may be");
+    Failure::Inconclusive(anyhow!(what))
 }
 
 /// The plans, removals and erasures of the log.
@@ -273,6 +284,61 @@ fn decode(bytes: &[u8]) -> Option<Vec<Removed>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use audit_domain::{Environment, EventPart, ProjectId, StoredSalt};
+    use serde_json::json;
+
+    /// A server that hides a part may show a record of it and a list of erasures; that the log has authorised it is found by the check.
+    #[test]
+    fn an_audit_of_new_events_alone_does_not_accept_that_parts_are_missing() {
+        let mask = PartMask::of_parts([EventPart::Metadata]).unwrap();
+        let whole = StoredSalt::read(&[7; 16]).unwrap();
+        // The metadata was taken by the erasure at 5.
+        let mut bytes = [&[1][..], &5_u64.to_be_bytes()].concat();
+        for part in EventPart::ALL {
+            let is_gone = *part == EventPart::Metadata;
+            bytes.push(u8::from(is_gone));
+            bytes.extend([7; 32].iter().take(if is_gone { 32 } else { 16 }));
+        }
+        let erased = StoredSalt::read(&bytes).unwrap();
+        let server = LogServer::new("http://localhost", "");
+        let log = LogName::new(ProjectId::from_random([1; 16]), Environment::Live);
+        let note = |salt: StoredSalt, is_full: bool| {
+            let label = TenantLabel::from_bytes([9; 32]);
+            let record = RemovalRecord {
+                seq: 3,
+                mask,
+                content_hash: ContentHash::from_bytes([7; 32]),
+                slot: label.slot(),
+            };
+            let mut removals = Removals {
+                server: &server,
+                size: 9,
+                ranges: Vec::new(),
+                carried_out: BTreeSet::from([5]),
+                tile: None,
+                records: vec![Removed {
+                    authority: 5,
+                    record,
+                    label,
+                }],
+                check: None,
+            }
+            .checked(is_full.then_some(log));
+            let event = Event {
+                id: String::new(),
+                tenant_id: String::new(),
+                leaf: None,
+                has_matching_hash: true,
+                logged_at: None,
+                salt: Some(salt),
+                object: json!({"action": "a"}).as_object().unwrap().clone(),
+            };
+            removals.note(3, Some(&event))
+        };
+        assert!(matches!(note(whole.clone(), false), Ok(None)));
+        assert!(matches!(note(erased.clone(), true), Ok(None)));
+        assert!(matches!(note(erased, false), Err(Failure::Inconclusive(_))));
+    }
 
     #[test]
     fn records_are_read_as_the_server_writes_them() {

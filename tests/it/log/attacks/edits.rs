@@ -4,8 +4,8 @@ use super::super::careful::{edge, rewriting};
 use super::super::tampering::{enlist, forgery, move_event};
 use super::super::{canonical, delete, hash_of, id_bytes, live_log, quoted};
 use super::edit::{Attacked, Edit};
-use super::{PARTIAL, TILED};
-use audit_domain::{ContentHash, ContentSalt};
+use super::{PARTIAL, TILED, UNREAD};
+use audit_domain::{ContentHash, ContentSalt, EventPart, PartMask, StoredSalt, erase_parts};
 use audit_tests::DatabaseKind;
 use serde_json::{Value, json};
 
@@ -121,6 +121,20 @@ fn removed(attacked: &Attacked<'_>) -> String {
     )
 }
 
+/// A part of an event is erased as an erasure does it, and the log has no erasure.
+fn erased(attacked: &Attacked<'_>) -> String {
+    let event = &attacked.case.events[UNREAD];
+    let salt = event["content_salt"].as_str().and_then(|salt| salt.parse().ok());
+    let salt = StoredSalt::Whole(salt.expect("a salt"));
+    let mask = PartMask::of_parts([EventPart::ActorId]).expect("a part");
+    let (text, salt) = erase_parts(&canonical(event), &salt, mask, 5).expect("an event");
+    format!(
+        "UPDATE events SET body = {}, content_salt = {} WHERE LEDGER AND seq = {UNREAD}",
+        quoted(&text),
+        attacked.blob(&salt.to_bytes())
+    )
+}
+
 fn older_checkpoint(attacked: &Attacked<'_>) -> String {
     let note = attacked.older_note;
     let size = note.lines().nth(1).expect("a size");
@@ -142,6 +156,9 @@ const INDEX: &str = "`log verify --index`";
 const NO_REMOVAL: &str = "its code is wrong and no event of the log authorises it, so nothing is removed";
 const PLANTED_REMOVAL: &str = "INSERT INTO removals (ledger_id, number, kind, state, event_seq, first_seq, end_seq, cursor_seq, records, code, changed_at, leased_until)
              VALUES (OWN, 1, 'retention', 'removing', 5, 0, 100, 0, 1, #32#, 0, 0)";
+
+const PLANTED_ERASURE: &str = "INSERT INTO removals (ledger_id, number, kind, state, event_seq, first_seq, end_seq, cursor_seq, records, request, code, changed_at, leased_until)
+             VALUES (OWN, 1, 'erasure', 'removing', 5, 0, 100, 0, 1, '{}', #32#, 0, 0)";
 
 /// All edits. Each must be noticed by `log verify` or `log audit`, or the server writes the right value again, unless it is excused.
 pub(super) fn edits() -> Vec<Edit> {
@@ -450,5 +467,7 @@ fn removals() -> Vec<Edit> {
         ),
         Edit::built("an event deleted, with a record of a removal", removed),
         Edit::both("a removal planted", PLANTED_REMOVAL).excused(NO_REMOVAL),
+        Edit::built("a part of an event erased", erased),
+        Edit::both("an erasure planted", PLANTED_ERASURE).excused(NO_REMOVAL),
     ]
 }

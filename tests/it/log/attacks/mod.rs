@@ -39,6 +39,8 @@ const TILED: usize = 17;
 const PARTIAL: usize = 260;
 /// An event with an idempotency key.
 const KEYED: usize = 51;
+/// An event of which no observer reads the proof.
+const UNREAD: usize = 20;
 /// One edit of so many is made by default.
 const PART: usize = 3;
 /// Events that are stored after an edit.

@@ -93,7 +93,12 @@ fn a_project_starts_with_seven_built_in_rules(database: DatabaseKind) {
     let retention = rules[6].as_object_mut().expect("an object");
     assert_eq!(
         retention.remove("further_action_patterns"),
-        Some(json!(["audit.hold.released", "audit.events.removed"]))
+        Some(json!([
+            "audit.hold.released",
+            "audit.events.removed",
+            "audit.erasure.planned",
+            "audit.events.erased"
+        ]))
     );
     let spraying = rules[1].as_object_mut().expect("an object");
     assert_eq!(spraying.remove("count_distinct"), Some(json!("actor_id")));

@@ -2,15 +2,16 @@
 
 use super::due::seen_at;
 use super::guards::{ClockGuard, DAY_SECONDS};
-use super::taken::{RemovalAlarm, is_allowed};
+use super::taken::{RemovalAlarm, is_allowed, of_read};
 use crate::error::{AppError, Result};
 use crate::lifecycle::WaitingFor;
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Scope};
 use audit_domain::{
-    CancelReason, Environment, Lifecycle, LifecycleEvent, Plan, ProjectId, Removal, RetentionPlan, Timestamp,
-    Undelivered,
+    CancelReason, Environment, Erasure, Lifecycle, LifecycleEvent, Plan, ProjectId, Removal, RetentionPlan,
+    Timestamp, Undelivered,
 };
+use audit_ledger::RemovalKind;
 use audit_store::{DestinationRow, LedgerId, MAIN_RUN, Reader, RemovalRow, RemovalState};
 use std::collections::HashSet;
 
@@ -37,6 +38,34 @@ pub(super) enum Next {
 /// The plans of which it is noted that a destination delays them.
 pub(super) type Delayed = HashSet<(LedgerId, u64)>;
 
+impl Next {
+    /// An event behind the last one of the chain.
+    fn event(fold: &Lifecycle, event: LifecycleEvent, state: RemovalState) -> Self {
+        Self::Event {
+            event: Box::new(event),
+            expected: fold.last_seq(),
+            state,
+        }
+    }
+
+    /// The event that authorises a removal, if readers of the chain accept it now.
+    fn authorised(fold: &Lifecycle, event: LifecycleEvent, now: Timestamp) -> Self {
+        match is_allowed(fold, &event, now) {
+            true => Self::event(fold, event, RemovalState::Removing),
+            false => Self::Waits(Some(WaitingFor::Clock)),
+        }
+    }
+
+    /// What follows a plan that the chain does not have, or not any more. A row that was set back must not lead to the deletion of the
+    /// records of its removal.
+    fn without_plan(row: &RemovalRow, is_carried_out: bool) -> Result<Self> {
+        match is_carried_out {
+            true => Err(RemovalAlarm::OtherRow(row.seqs.clone()).into()),
+            false => Ok(Self::Cancelled),
+        }
+    }
+}
+
 /// What follows the plan of a row at `now`.
 pub(super) fn next(
     service: &AuditLog,
@@ -46,35 +75,28 @@ pub(super) fn next(
     (guard, delayed): (&ClockGuard, &mut Delayed),
     now: Timestamp,
 ) -> Result<Next> {
-    let event = |event, state| Next::Event {
-        event: Box::new(event),
-        expected: fold.last_seq(),
-        state,
-    };
-    let other_row = || AppError::from(RemovalAlarm::OtherRow(row.seqs.clone()));
-    let seq = row.event_seq.ok_or_else(other_row)?;
+    let seq = row.event_seq;
+    let seq = seq.ok_or_else(|| AppError::from(RemovalAlarm::OtherRow(row.seqs.clone())))?;
+    if row.kind == RemovalKind::Erasure {
+        return next_of_erasure(service, scope, (row, seq), fold, guard, now);
+    }
     let Some((_, plan)) = fold.open_plan().filter(|(open, _)| *open == seq) else {
-        // A row that was set back must not lead to the deletion of the records of its removal.
         let is_carried_out = fold.removals().any(|(_, _, removal)| removal.plan == seq);
-        return match is_carried_out {
-            true => Err(other_row()),
-            false => Ok(Next::Cancelled),
-        };
+        return Next::without_plan(row, is_carried_out);
     };
     if let Some(reason) = cancelled(fold, seq, plan, guard) {
         let cancelled = LifecycleEvent::Cancelled { plan: seq, reason };
-        return Ok(event(cancelled, RemovalState::Cancelled));
+        return Ok(Next::event(fold, cancelled, RemovalState::Cancelled));
     }
-    if now < plan.not_before {
-        return Ok(Next::Waits(None));
+    if let Some(waits) = grace(
+        service,
+        scope,
+        (seq, plan.not_before),
+        guard.is_trusted(seen_at(fold)),
+        now,
+    )? {
+        return Ok(waits);
     }
-    if !guard.is_trusted(seen_at(fold)) {
-        return Ok(Next::Waits(Some(WaitingFor::Clock)));
-    }
-    match service.signed_head(scope, seq + 1) {
-        Err(AppError::NotSigned(_)) => return Ok(Next::Waits(Some(WaitingFor::Signature))),
-        signed => signed?,
-    };
     let log = (scope.project.project.id, scope.environment);
     let behind = service.store.read(|reader| behind(reader, log, plan, now))?;
     let is_overridden = plan.not_before.plus_seconds(BEHIND_SECONDS_MAX) <= now;
@@ -95,11 +117,75 @@ pub(super) fn next(
         archive: None,
         undelivered: behind.into_iter().map(Undelivered::from).collect(),
     };
-    let removal = LifecycleEvent::Removed(removal);
-    Ok(match is_allowed(fold, &removal, now) {
-        true => event(removal, RemovalState::Removing),
-        false => Next::Waits(Some(WaitingFor::Clock)),
-    })
+    Ok(Next::authorised(fold, LifecycleEvent::Removed(removal), now))
+}
+
+/// What the plan at a position waits for at `now` before it may be carried out.
+fn grace(
+    service: &AuditLog,
+    scope: &Scope,
+    (seq, not_before): (u64, Timestamp),
+    is_clock_trusted: bool,
+    now: Timestamp,
+) -> Result<Option<Next>> {
+    if now < not_before {
+        return Ok(Some(Next::Waits(None)));
+    }
+    if !is_clock_trusted {
+        return Ok(Some(Next::Waits(Some(WaitingFor::Clock))));
+    }
+    match service.signed_head(scope, seq + 1) {
+        Err(AppError::NotSigned(_)) => Ok(Some(Next::Waits(Some(WaitingFor::Signature)))),
+        signed => signed.map(|_| None),
+    }
+}
+
+/// What follows the plan of an erasure. It waits for no destination, and is not cancelled where the clock has jumped: nobody would request it
+/// again.
+fn next_of_erasure(
+    service: &AuditLog,
+    scope: &Scope,
+    (row, seq): (&RemovalRow, u64),
+    fold: &Lifecycle,
+    guard: &ClockGuard,
+    now: Timestamp,
+) -> Result<Next> {
+    let Some((_, plan)) = fold.open_erasures().find(|(open, _)| *open == seq) else {
+        let is_carried_out = fold.erasures().any(|(_, _, erasure)| erasure.plan == seq);
+        return Next::without_plan(row, is_carried_out);
+    };
+    let erasure = plan.erasure.clone();
+    if fold.holds().any(|(placed, _)| placed > seq) {
+        let (plan, reason) = (seq, CancelReason::Hold);
+        let cancelled = LifecycleEvent::ErasureCancelled {
+            erasure,
+            plan,
+            reason,
+        };
+        return Ok(Next::event(fold, cancelled, RemovalState::Cancelled));
+    }
+    let confirmed_at = fold.event(seq).map(|(at, _)| at);
+    let is_clock_trusted = guard.is_trusted(confirmed_at);
+    if let Some(waits) = grace(service, scope, (seq, plan.not_before), is_clock_trusted, now)? {
+        return Ok(waits);
+    }
+    // Of two that take parts of one event at once, one would put back what the other one takes. The chain orders them among all nodes.
+    let rows = service.store.read(|reader| reader.removals(scope.ledger_id));
+    let is_erasing =
+        |row: &RemovalRow| (row.kind, row.state) == (RemovalKind::Erasure, RemovalState::Removing);
+    if rows.map_err(of_read)?.iter().any(is_erasing) {
+        return Ok(Next::Waits(None));
+    }
+    let erased = Erasure {
+        erasure,
+        plan: seq,
+        basis: plan.basis.clone(),
+        ticket: plan.ticket.clone(),
+        events: plan.events,
+        rows: plan.rows,
+        digest: plan.digest,
+    };
+    Ok(Next::authorised(fold, LifecycleEvent::Erased(erased), now))
 }
 
 /// Why a plan is not carried out.

@@ -4,10 +4,13 @@
 use super::taken::{Outcome, Taken};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_domain::{DEFAULT_DAYS, EventFilter, EventOrder, Facet, Month, PageLimit, ReceivedBefore};
-use audit_ledger::MapPart;
-use audit_store::{CellId, EventQuery, LedgerId, Reader, RemovalState, StoredTenantLog, Writer};
-use std::collections::{BTreeSet, HashSet};
+use audit_domain::{DEFAULT_DAYS, EventFilter, EventOrder, Facet, Month, PageLimit};
+use audit_ledger::{MapPart, RemovalKind, RemovalRecord};
+use audit_store::{
+    CellId, EventQuery, LedgerId, Reader, RemovalState, SampledAlert, StoredTenantLog, Writer,
+};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -23,23 +26,14 @@ const MONTHS_MAX: i32 = 1_200;
 /// Goes on until nothing is left, the index is behind, or the turn of the removal is over.
 pub(super) fn clean(taken: &mut Taken<'_>) -> Result<Outcome> {
     let ledger_id = taken.row.ledger_id;
-    let lifecycle = taken.service.lifecycle(taken.scope)?;
-    let mut removals = lifecycle.fold.removals();
-    let removal = removals.find(|(seq, ..)| Some(*seq) == taken.row.event_seq);
-    let (_, _, removal) = removal.ok_or_else(|| taken.other_row())?;
-    // An alert may show what a hold keeps.
-    let is_held = lifecycle.fold.holds().next().is_some();
-    if let Some(before) = removal
-        .received_before
-        .get(DEFAULT_DAYS)
-        .copied()
-        .filter(|_| !is_held)
-        && !repeat(taken, move |writer| {
-            Ok(writer.delete_alerts_before(ledger_id, before, STEP_ROWS_MAX)?)
-        })?
-    {
+    let is_erasure = taken.row.kind == RemovalKind::Erasure;
+    let months = match is_erasure {
+        true => Some(erased_months(taken)?),
+        false => clean_alerts(taken)?,
+    };
+    let Some(months) = months else {
         return Ok(Outcome::Later);
-    }
+    };
     let seqs = taken.row.seqs.clone();
     let set_aside = move |writer: &mut Writer<'_>| -> Result<usize> {
         Ok(writer.delete_set_aside_of(ledger_id, seqs.clone(), STEP_ROWS_MAX)?)
@@ -47,18 +41,21 @@ pub(super) fn clean(taken: &mut Taken<'_>) -> Result<Outcome> {
     if !repeat(taken, set_aside)? {
         return Ok(Outcome::Later);
     }
-    let months = months(taken, &removal.received_before)?;
     if let Some((first, last)) = months.first().zip(months.last())
         && has_removed_rows(taken, *first, *last)?
     {
         return Ok(Outcome::Waits(None));
     }
-    if !forget_tenants(taken)? {
+    let is_begun = taken.row.cursor_seq > taken.row.seqs.start;
+    let has_looked = (!is_erasure || is_begun || forget_group_keys(taken)?) && forget(taken)?;
+    if !has_looked {
         return Ok(Outcome::Later);
     }
+    // All rows were written before.
+    let erased = is_erasure.then_some(taken.row.changed_at);
     loop {
         let started = Instant::now();
-        if !taken.service.store.give_back_space(&months)? {
+        if !taken.service.store.give_back_space(&months, erased)? {
             return taken.enter(RemovalState::Done);
         }
         if !taken.has_time() {
@@ -66,6 +63,29 @@ pub(super) fn clean(taken: &mut Taken<'_>) -> Result<Outcome> {
         }
         taken.pace(started);
     }
+}
+
+/// Deletes the alerts of a removal by retention. Returns the months of its range; `None` where its turn was over before.
+fn clean_alerts(taken: &mut Taken<'_>) -> Result<Option<BTreeSet<Month>>> {
+    let ledger_id = taken.row.ledger_id;
+    let lifecycle = taken.service.lifecycle(taken.scope)?;
+    let mut removals = lifecycle.fold.removals();
+    let removal = removals.find(|(seq, ..)| Some(*seq) == taken.row.event_seq);
+    let (_, _, removal) = removal.ok_or_else(|| taken.other_row())?;
+    // An alert may show what a hold keeps.
+    let is_held = lifecycle.fold.holds().next().is_some();
+    let before = removal.received_before.get(DEFAULT_DAYS).copied();
+    if let Some(before) = before.filter(|_| !is_held)
+        && !repeat(taken, move |writer| {
+            Ok(writer.delete_alerts_before(ledger_id, before, STEP_ROWS_MAX)?)
+        })?
+    {
+        return Ok(None);
+    }
+    let latest = removal.received_before.values().max();
+    let latest = latest.map_or(Month::MIN, |latest| Month::of(*latest));
+    let months = months(taken, latest)?.into_iter();
+    Ok(Some(months.map(|(month, _)| month).collect()))
 }
 
 impl AuditLog {
@@ -84,7 +104,7 @@ impl AuditLog {
     fn give_back_own_space(&self) -> Result<()> {
         let month = Month::of(self.clock.now());
         let months: BTreeSet<Month> = (0..MONTHS_MAX).map(|back| month.plus(-back)).collect();
-        while self.store.give_back_space(&months)? {}
+        while self.store.give_back_space(&months, None)? {}
         Ok(())
     }
 }
@@ -118,21 +138,41 @@ fn repeat(
     Ok(false)
 }
 
-/// The months that have the range of a removal.
-fn months(taken: &Taken<'_>, received_before: &ReceivedBefore) -> Result<BTreeSet<Month>> {
-    let latest = received_before.values().max();
-    let mut month = latest.map_or(Month::MIN, |latest| Month::of(*latest));
+/// The months from the latest one back to the one that has the first position of a removal, each with the first position of it or of a later
+/// month.
+fn months(taken: &Taken<'_>, latest: Month) -> Result<Vec<(Month, Option<u64>)>> {
     let (ledger_id, start) = (taken.row.ledger_id, taken.row.seqs.start);
-    let mut months = BTreeSet::from([month]);
     taken.service.store.read(|reader| {
-        let is_behind = |first: Option<u64>| first.is_none_or(|first| first > start);
-        while months.len() < MONTHS_MAX as usize && is_behind(reader.first_seq_of_month(ledger_id, month)?) {
-            month = month.plus(-1);
-            months.insert(month);
+        let mut months = Vec::new();
+        for back in 0..MONTHS_MAX {
+            let month = latest.plus(-back);
+            let first = reader.first_seq_of_month(ledger_id, month)?;
+            months.push((month, first));
+            if first.is_some_and(|first| first <= start) {
+                break;
+            }
         }
-        Ok::<_, AppError>(())
-    })?;
-    Ok(months)
+        Ok::<_, AppError>(months)
+    })
+}
+
+/// The months that have the records of an erasure.
+fn erased_months(taken: &Taken<'_>) -> Result<BTreeSet<Month>> {
+    let mut starts = BTreeMap::new();
+    for (month, first) in months(taken, Month::of(taken.service.clock.now()))? {
+        // Of an empty month, the first position is that of the next one.
+        starts.entry(first.unwrap_or(u64::MAX)).or_insert(month);
+    }
+    let (mut found, mut next) = (BTreeSet::new(), 0);
+    loop {
+        let records = taken.records_from(next, STEP_TILES_MAX as usize)?;
+        let Some(last) = records.last() else {
+            return Ok(found);
+        };
+        next = last.seq + 1;
+        let month_of = |record: &RemovalRecord| starts.range(..=record.seq).next_back();
+        found.extend(records.iter().filter_map(month_of).map(|(_, month)| *month));
+    }
 }
 
 /// Whether the index still has rows whose events were removed.
@@ -144,8 +184,75 @@ fn has_removed_rows(taken: &Taken<'_>, first: Month, last: Month) -> Result<bool
         .read(|reader| reader.has_removed_rows(months.clone()))?)
 }
 
-/// Removes the names of the tenants that have no event left. Returns whether it has looked at all, before the turn is over.
-fn forget_tenants(taken: &mut Taken<'_>) -> Result<bool> {
+/// Has the alerts forget the groups whose events an erasure took out of them. Returns whether it has looked at all.
+fn forget_group_keys(taken: &mut Taken<'_>) -> Result<bool> {
+    let (service, ledger_id) = (taken.service, taken.row.ledger_id);
+    let erasure = taken.row.event_seq.ok_or_else(|| taken.other_row())?;
+    let has_rows = taken.row.request.as_ref().is_some_and(|request| request.rows > 0);
+    let mut after = None;
+    while !taken.is_stopping() {
+        let alerts = service
+            .store
+            .query(|reader| reader.alerts_with_samples(ledger_id, after, STEP_ROWS_MAX))?;
+        let Some(last) = alerts.last() else {
+            return Ok(true);
+        };
+        after = Some(last.id);
+        let named = service.store.query(|reader| {
+            let mut named = Vec::new();
+            for alert in &alerts {
+                if names_erased(reader, ledger_id, alert, (erasure, has_rows))? {
+                    named.push(alert.id);
+                }
+            }
+            Ok::<_, AppError>(named)
+        })?;
+        taken.step(taken.row.clone(), move |writer| {
+            Ok(writer.forget_group_keys(ledger_id, &named)?)
+        })?;
+    }
+    Ok(false)
+}
+
+/// Whether an alert names what an erasure took out of one of its events. One that is gone may be one that an erasure of whole rows took.
+fn names_erased(
+    reader: &mut Reader<'_>,
+    ledger_id: LedgerId,
+    alert: &SampledAlert,
+    (erasure, has_rows): (u64, bool),
+) -> Result<bool> {
+    for id in &alert.samples {
+        let Some(logged) = reader.event(ledger_id, *id)? else {
+            if has_rows {
+                return Ok(true);
+            }
+            continue;
+        };
+        let salt = &logged.event.content_salt;
+        let is_erased = salt
+            .erased()
+            .is_some_and(|parts| parts.erasures().contains(&erasure));
+        if is_erased && !has_text(&Value::Object(logged.event.to_stored_object()?), &alert.group_key) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a string of a value is this one.
+fn has_text(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(own) => own == text,
+        Value::Array(values) => values.iter().any(|value| has_text(value, text)),
+        Value::Object(members) => members.values().any(|value| has_text(value, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Removes the names of the tenants that have no event left, and of an erasure what receivers have said of its events. Returns whether it has
+/// looked at all, before the turn is over.
+fn forget(taken: &mut Taken<'_>) -> Result<bool> {
+    let is_erasure = taken.row.kind == RemovalKind::Erasure;
     let (ledger_id, end) = (taken.row.ledger_id, taken.row.seqs.end);
     let mut known = HashSet::new();
     while taken.row.cursor_seq < end {
@@ -153,7 +260,10 @@ fn forget_tenants(taken: &mut Taken<'_>) -> Result<bool> {
             return Ok(false);
         }
         let records = taken.records_from(taken.row.cursor_seq, READ_TILES_MAX)?;
-        let slots = records.iter().map(|record| record.slot);
+        let slots = records
+            .iter()
+            .filter(|record| record.mask.is_row())
+            .map(|record| record.slot);
         let slots: BTreeSet<u64> = slots.filter(|slot| known.insert(*slot)).collect();
         let gone = taken
             .service
@@ -161,9 +271,15 @@ fn forget_tenants(taken: &mut Taken<'_>) -> Result<bool> {
             .query(|reader| without_events(reader, ledger_id, &slots))?;
         let next = records.last().map_or(end, |last| last.seq + 1);
         taken.step(taken.at(next), move |writer| {
+            if is_erasure {
+                let seqs: Vec<u64> = records.iter().map(|record| record.seq).collect();
+                writer.forget_refusals(ledger_id, &seqs)?;
+            }
             for log in &gone {
                 // Not where the tenant has a new event.
-                writer.forget_tenant(ledger_id, log)?;
+                if writer.forget_tenant(ledger_id, log)? && is_erasure {
+                    writer.forget_tenant_of_alerts(ledger_id, &log.tenant_id)?;
+                }
             }
             Ok(())
         })?;

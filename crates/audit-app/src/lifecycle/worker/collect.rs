@@ -1,4 +1,4 @@
-//! Stores a record of each event that a removal takes, and plans the removal.
+//! Stores a record of each event that a removal takes, and plans a removal of retention.
 //!
 //! An event that is not the one that was signed ends it: a removal must not make a change of the database look like one.
 
@@ -7,9 +7,12 @@ use super::taken::{Outcome, RemovalAlarm, Taken, is_allowed, of_read, tile_of};
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Scope};
 use audit_domain::{
-    ContentHash, Facet, HeldFields, Hold, Lifecycle, LifecycleEvent, PartMask, RetentionPlan,
+    ContentHash, Facet, HeldFields, Hold, Lifecycle, LifecycleEvent, LogName, PartMask, RetentionPlan,
+    Sha256Digest,
 };
-use audit_ledger::{RemovalDigest, RemovalRecord, TenantLabel, TenantMapKey, Tile, TileId, TreeHead};
+use audit_ledger::{
+    RemovalDigest, RemovalKind, RemovalRecord, TenantLabel, TenantMapKey, Tile, TileId, TreeHead,
+};
 use audit_redact::Engine;
 use audit_store::{LoggedEvent, RemovalRow, RemovalState, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,14 +21,15 @@ use std::collections::{BTreeMap, BTreeSet};
 const READ_ROWS_MAX: usize = 512;
 
 /// What becomes of an event.
-enum Fate {
-    /// It is not old enough.
+pub(super) enum Fate {
+    /// It is not old enough, or names nobody who is looked for.
     Stays,
     /// It is permanent.
     Kept,
     /// A hold covers it.
     Held,
-    Goes,
+    /// This of it goes.
+    Goes(PartMask),
 }
 
 /// What is read for one step.
@@ -39,11 +43,50 @@ struct Page {
     next: u64,
 }
 
-/// What decides on each event.
-struct Collection<'a> {
+/// What was collected so far.
+#[derive(Clone)]
+pub(super) struct Collected {
+    digest: RemovalDigest,
+    pub(super) held: u64,
+    kept: u64,
+    /// Whole rows among the records.
+    pub(super) rows: u64,
+}
+
+impl Collected {
+    pub(super) fn new(kind: RemovalKind, log: &LogName) -> Self {
+        Self {
+            digest: RemovalDigest::new(kind, log),
+            held: 0,
+            kept: 0,
+            rows: 0,
+        }
+    }
+
+    fn add(&mut self, page: &Page) {
+        self.held += page.held;
+        self.kept += page.kept;
+        for record in &page.records {
+            self.digest.add(record, &page.labels[&record.slot]);
+            self.rows += u64::from(record.mask.is_row());
+        }
+    }
+
+    /// The digest of the stored records and their number. What is stored is what was collected.
+    pub(super) fn finish(&self, taken: &Taken<'_>) -> Result<(Sha256Digest, u64)> {
+        let (digest, events) = taken.digest()?;
+        let collected = self.digest.clone().finish();
+        match events == taken.row.records && digest.as_bytes() == collected.as_bytes() {
+            true => Ok((digest, events)),
+            false => Err(RemovalAlarm::ChangedRecords(taken.row.seqs.clone()).into()),
+        }
+    }
+}
+
+/// Reads events, and checks those that go.
+pub(super) struct Collection<'a> {
     service: &'a AuditLog,
     scope: &'a Scope,
-    due: &'a DueEvents,
     holds: Vec<Hold>,
     key: TenantMapKey,
     /// A signed head that covers them all.
@@ -52,68 +95,44 @@ struct Collection<'a> {
 
 /// Stores the records of a removal that has just begun, and appends its plan to the log. Ends the removal where it takes nothing.
 pub(super) fn collect(taken: &mut Taken<'_>, fold: &Lifecycle, due: &DueEvents) -> Result<Outcome> {
-    match collect_all(taken, fold, due) {
-        Err(error @ AppError::LogInconsistent(_)) => {
-            // What it has collected is discarded.
-            if let Err(failed) = taken.enter(RemovalState::Cancelled) {
-                log::warn!("cannot cancel a removal: {failed}");
-            }
-            Err(error)
-        }
-        collected => collected,
+    let collected = collect_all(taken, fold, due);
+    or_cancelled(taken, collected)
+}
+
+/// Has what was collected discarded where the database has changed.
+pub(super) fn or_cancelled(taken: &mut Taken<'_>, collected: Result<Outcome>) -> Result<Outcome> {
+    if let Err(AppError::LogInconsistent(_)) = &collected
+        && let Err(failed) = taken.enter(RemovalState::Cancelled)
+    {
+        log::warn!("cannot cancel a removal: {failed}");
     }
+    collected
 }
 
 fn collect_all(taken: &mut Taken<'_>, fold: &Lifecycle, due: &DueEvents) -> Result<Outcome> {
-    let (service, scope) = (taken.service, taken.scope);
-    let collection = Collection {
-        service,
-        scope,
-        due,
-        holds: fold
-            .holds()
-            .map(|(_, hold)| in_present_forms(&service.stream_engine, hold))
-            .collect(),
-        key: service.tenant_map_key(&scope.log_name())?,
-        head: service.signed_head(scope, due.seqs.end)?,
-    };
-    let (mut held, mut kept) = (0, 0);
-    let mut collected = RemovalDigest::new(taken.row.kind, &scope.log());
+    let service = taken.service;
+    let holds = fold.holds();
+    let holds = holds.map(|(_, hold)| in_present_forms(&service.stream_engine, hold));
+    let collection = Collection::new(taken, holds.collect())?;
+    let mut collected = Collected::new(taken.row.kind, &taken.scope.log());
     while taken.row.cursor_seq < taken.row.seqs.end {
         if taken.is_stopping() {
             return Ok(Outcome::Later);
         }
-        let page = collection.read(taken.row.cursor_seq)?;
-        held += page.held;
-        kept += page.kept;
-        for record in &page.records {
-            collected.add(record, &page.labels[&record.slot]);
-        }
-        let after = RemovalRow {
-            records: taken.row.records + page.records.len() as u64,
-            ..taken.at(page.next)
-        };
-        let (ledger_id, number) = (taken.row.ledger_id, taken.row.number);
-        taken.step(after, move |writer| {
-            Ok(writer.put_records(ledger_id, number, &page.records, &page.labels)?)
-        })?;
+        collection.step(taken, &mut collected, |logged| collection.fate(due, logged))?;
     }
     if taken.row.records == 0 {
         return taken.drop_row();
     }
-    // What is stored is what was collected.
-    let (digest, events) = taken.digest()?;
-    if events != taken.row.records || digest.as_bytes() != collected.finish().as_bytes() {
-        return Err(RemovalAlarm::ChangedRecords(due.seqs.clone()).into());
-    }
+    let (digest, events) = collected.finish(taken)?;
     let grace = service.settings.removal_grace_seconds;
     let plan = RetentionPlan {
         policy: due.policy,
         seqs: due.seqs.clone(),
         received_before: due.received_before.clone(),
         events,
-        held,
-        kept,
+        held: collected.held,
+        kept: collected.kept,
         digest,
         not_before: service.clock.now().plus_seconds(grace),
     };
@@ -126,7 +145,7 @@ fn collect_all(taken: &mut Taken<'_>, fold: &Lifecycle, due: &DueEvents) -> Resu
 }
 
 /// A hold with its ids in the forms of the present hash keys as well: a key may have changed since it was placed.
-fn in_present_forms(engine: &Engine, hold: &Hold) -> Hold {
+pub(super) fn in_present_forms(engine: &Engine, hold: &Hold) -> Hold {
     let forms = |ids: &[String]| -> Vec<String> {
         let forms: BTreeSet<String> = ids.iter().flat_map(|id| engine.identifier_forms(id)).collect();
         forms.into_iter().collect()
@@ -138,16 +157,47 @@ fn in_present_forms(engine: &Engine, hold: &Hold) -> Hold {
     }
 }
 
-impl Collection<'_> {
-    /// Decides on the next events from a position on.
-    fn read(&self, start: u64) -> Result<Page> {
+impl<'a> Collection<'a> {
+    pub(super) fn new(taken: &Taken<'a>, holds: Vec<Hold>) -> Result<Self> {
+        let (service, scope) = (taken.service, taken.scope);
+        Ok(Self {
+            service,
+            scope,
+            holds,
+            key: service.tenant_map_key(&scope.log_name())?,
+            head: service.signed_head(scope, taken.row.seqs.end)?,
+        })
+    }
+
+    /// Decides on the next events of a removal, and stores the records of those that go. `fate` is `None` of what is no event.
+    pub(super) fn step(
+        &self,
+        taken: &mut Taken<'_>,
+        collected: &mut Collected,
+        fate: impl Fn(&LoggedEvent) -> Option<Fate>,
+    ) -> Result<()> {
+        let page = self.read(taken.row.cursor_seq, taken.row.seqs.end, fate)?;
+        let mut with_page = collected.clone();
+        with_page.add(&page);
+        let after = RemovalRow {
+            records: taken.row.records + page.records.len() as u64,
+            ..taken.at(page.next)
+        };
+        let (ledger_id, number) = (taken.row.ledger_id, taken.row.number);
+        taken.step(after, move |writer| {
+            Ok(writer.put_records(ledger_id, number, &page.records, &page.labels)?)
+        })?;
+        *collected = with_page;
+        Ok(())
+    }
+
+    fn read(&self, start: u64, end: u64, fate: impl Fn(&LoggedEvent) -> Option<Fate>) -> Result<Page> {
         let ledger_id = self.scope.ledger_id;
         let rows = self
             .service
             .store
             .query(|reader| reader.logged_events(ledger_id, start, READ_ROWS_MAX))
             .map_err(of_read)?;
-        let end = self.due.seqs.end;
         let is_last = rows.len() < READ_ROWS_MAX;
         let mut page = Page {
             next: rows
@@ -157,12 +207,11 @@ impl Collection<'_> {
             ..Page::default()
         };
         for logged in rows.iter().take_while(|logged| logged.seq < end) {
-            let fate = self.fate(logged).ok_or(RemovalAlarm::ChangedEvent(logged.seq))?;
-            match fate {
+            match fate(logged).ok_or(RemovalAlarm::ChangedEvent(logged.seq))? {
                 Fate::Stays => {}
                 Fate::Kept => page.kept += 1,
                 Fate::Held => page.held += 1,
-                Fate::Goes => self.add(&mut page, logged)?,
+                Fate::Goes(mask) => self.add(&mut page, logged, mask)?,
             }
         }
         for records in page
@@ -174,26 +223,31 @@ impl Collection<'_> {
         Ok(page)
     }
 
-    /// What becomes of an event; `None` where it is none.
-    fn fate(&self, logged: &LoggedEvent) -> Option<Fate> {
+    /// What retention does with an event; `None` where it is none.
+    fn fate(&self, due: &DueEvents, logged: &LoggedEvent) -> Option<Fate> {
         let event = logged.event.to_stored_object().ok()?;
         let fields = HeldFields::of(&event)?;
         let category = event.get("category")?.as_str()?;
-        let before = of_category(&self.due.received_before, category)?;
+        let before = of_category(&due.received_before, category)?;
         if fields.logged_at >= *before {
             return Some(Fate::Stays);
         }
         if LifecycleEvent::is_lifecycle(&event) {
             return Some(Fate::Kept);
         }
-        Some(match self.holds.iter().any(|hold| hold.covers(&fields)) {
+        Some(self.unless_held(&fields, PartMask::ROW))
+    }
+
+    /// What becomes of an event of which this goes unless a hold covers it.
+    pub(super) fn unless_held(&self, fields: &HeldFields<'_>, mask: PartMask) -> Fate {
+        match self.holds.iter().any(|hold| hold.covers(fields)) {
             true => Fate::Held,
-            false => Fate::Goes,
-        })
+            false => Fate::Goes(mask),
+        }
     }
 
     /// Adds the record of an event, whose content must have its hash.
-    fn add(&self, page: &mut Page, logged: &LoggedEvent) -> Result<()> {
+    fn add(&self, page: &mut Page, logged: &LoggedEvent, mask: PartMask) -> Result<()> {
         let LoggedEvent { seq, event } = logged;
         let hash: ContentHash = event.content_hash;
         if event.computed_hash(&self.scope.log()) != Some(hash) {
@@ -203,7 +257,7 @@ impl Collection<'_> {
         page.labels.insert(label.slot(), label);
         page.records.push(RemovalRecord {
             seq: *seq,
-            mask: PartMask::ROW,
+            mask,
             content_hash: hash,
             slot: label.slot(),
         });

@@ -5,14 +5,16 @@ use crate::lifecycle::WaitingFor;
 use crate::self_audit::Requester;
 use crate::service::{AuditLog, Scope};
 use audit_domain::{Lifecycle, LifecycleEvent, ProjectId, Sha256Digest, Timestamp};
-use audit_ledger::{RemovalDigest, RemovalRecord, TenantLabel, TileId};
+use audit_ledger::{RemovalDigest, RemovalKind, RemovalRecord, TenantLabel, TileId};
 use audit_store::{Configurator, RemovalRow, RemovalState, StoreError, Writer};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// How long a removal is leased, in seconds. Each step renews the lease.
 pub(super) const LEASE_SECONDS: i64 = 60;
-const _: () = assert!(LEASE_SECONDS < audit_store::TIME_AHEAD_SECONDS_MAX);
+/// How long the list of an erasure is leased, in seconds: the thread may work on other removals before it renews the lease.
+pub(crate) const LISTING_LEASE_SECONDS: i64 = 900;
+const _: () = assert!(LISTING_LEASE_SECONDS < audit_store::REMOVAL_LEASE_SECONDS_MAX);
 /// How old a lease gets while records are read, before it is renewed.
 const RENEWAL: Duration = Duration::from_secs(15);
 /// How long a removal goes on before others get their turn.
@@ -52,6 +54,8 @@ impl Outcome {
 pub(super) enum RemovalAlarm {
     #[error("event {0} is not the one that was signed, so the removal that would have taken it is cancelled")]
     ChangedEvent(u64),
+    #[error("event {0} is not the one that was listed, so the erasure stops before it")]
+    OtherEvent(u64),
     #[error("the records of the removal of {} to {} are not those that were stored", .0.start, .0.end)]
     ChangedRecords(std::ops::Range<u64>),
     #[error("the log contradicts the row of the removal of {} to {}", .0.start, .0.end)]
@@ -87,7 +91,7 @@ impl<'a> Taken<'a> {
         }
     }
 
-    fn project_id(&self) -> ProjectId {
+    pub(super) fn project_id(&self) -> ProjectId {
         self.scope.project.project.id
     }
 
@@ -125,20 +129,21 @@ impl<'a> Taken<'a> {
     /// What writes the row in a transaction and renews the lease, if this node still has it. Otherwise fails with
     /// [`StoreError::Stale`].
     fn change(&self, after: RemovalRow) -> impl FnOnce(&mut Writer<'_>) -> Result<()> + Send + use<> {
-        let until = self.service.clock.now().plus_seconds(LEASE_SECONDS);
-        self.change_until(after, until)
-    }
-
-    fn change_until(
-        &self,
-        after: RemovalRow,
-        until: Timestamp,
-    ) -> impl FnOnce(&mut Writer<'_>) -> Result<()> + Send + use<> {
+        let seconds = match self.is_listing() {
+            true => LISTING_LEASE_SECONDS,
+            false => LEASE_SECONDS,
+        };
+        let until = self.service.clock.now().plus_seconds(seconds);
         let (before, lease) = (self.row.clone(), self.lease);
         move |writer: &mut Writer<'_>| match writer.change_removal(&before, &after, &lease, until)? {
             true => Ok(()),
             false => Err(StoreError::Stale.into()),
         }
+    }
+
+    /// Whether it is an erasure that is being listed. Its lease is kept between turns.
+    pub(super) fn is_listing(&self) -> bool {
+        (self.row.kind, self.row.state) == (RemovalKind::Erasure, RemovalState::Collecting)
     }
 
     /// Runs `work` and writes the row, in one transaction. While events are stored, pauses afterwards.
@@ -159,6 +164,7 @@ impl<'a> Taken<'a> {
         })?;
         self.row = after;
         self.pace(started);
+        self.service.renew_listings()?;
         Ok(value)
     }
 
@@ -180,6 +186,21 @@ impl<'a> Taken<'a> {
             RemovalState::Done => Outcome::Ended,
             _ => Outcome::Moved,
         })
+    }
+
+    /// Cancels a removal that has no plan in the log. A row that was set back must not lead to the deletion of the records of its removal.
+    pub(super) fn cancel(&mut self) -> Result<Outcome> {
+        if let Some(request) = &self.row.request {
+            let lifecycle = self.service.lifecycle(self.scope)?;
+            let mut erasures = lifecycle.fold.erasures();
+            let mut open = lifecycle.fold.open_erasures();
+            if erasures.any(|(.., erasure)| erasure.erasure == request.id)
+                || open.any(|(_, plan)| plan.erasure == request.id)
+            {
+                return Err(self.other_row());
+            }
+        }
+        self.enter(RemovalState::Cancelled)
     }
 
     /// Appends a lifecycle event, and goes on in the state that it authorises, in one transaction. `expected` is the position of the
@@ -218,14 +239,14 @@ impl<'a> Taken<'a> {
         Ok(Outcome::Ended)
     }
 
-    /// Lets any node lease it.
+    /// Lets any node lease it, unless another one has since. The row may be another one than that which was read.
     pub(super) fn release(self) -> Result<()> {
-        let change = self.change_until(self.row.clone(), self.service.clock.now());
-        match self.service.store.write_for(self.project_id(), change) {
-            // Another node has it since.
-            Err(AppError::Unavailable(StoreError::Stale)) => Ok(()),
-            released => released,
-        }
+        let (ledger_id, number, lease) = (self.row.ledger_id, self.row.number, self.lease);
+        let now = self.service.clock.now();
+        self.service.store.write_for(self.project_id(), move |writer| {
+            writer.lease_removal(ledger_id, number, &lease, now, now)?;
+            Ok::<_, AppError>(())
+        })
     }
 
     /// Its next records from a position on, of at most so many tiles.
@@ -303,7 +324,7 @@ pub(super) fn is_allowed(fold: &Lifecycle, event: &LifecycleEvent, now: Timestam
 }
 
 /// The error of a read. What is in no form that the service writes was not written by it.
-pub(super) fn of_read(error: StoreError) -> AppError {
+pub(crate) fn of_read(error: StoreError) -> AppError {
     match error {
         StoreError::Damaged { .. } | StoreError::DamagedEvent(_) => AppError::inconsistent(error),
         other => other.into(),
@@ -311,6 +332,6 @@ pub(super) fn of_read(error: StoreError) -> AppError {
 }
 
 /// The tile of level 0 that has the leaf at this position.
-pub(super) const fn tile_of(seq: u64) -> u64 {
+pub(crate) const fn tile_of(seq: u64) -> u64 {
     seq / TileId::WIDTH_MAX as u64
 }

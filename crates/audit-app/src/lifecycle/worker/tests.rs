@@ -2,6 +2,7 @@
 
 mod chain;
 mod clock;
+mod erasure;
 
 use super::due::{Due, due};
 use super::taken::is_allowed;
@@ -132,12 +133,17 @@ impl Fixture {
             .chain([count % 100])
             .filter(|count| *count > 0)
         {
-            let body = Value::from(vec![event.clone(); count]).to_string();
-            let sent = SentEvents::new(body.as_bytes(), EventsForm::Json);
-            let project_id = self.scope.project.project.id;
-            let stored = self.service.ingest_blocking(project_id, Environment::Live, &sent);
-            assert_eq!(stored.unwrap().ids.len(), count);
+            self.send(vec![event.clone(); count]);
         }
+    }
+
+    fn send(&self, events: Vec<Value>) {
+        let count = events.len();
+        let body = Value::from(events).to_string();
+        let sent = SentEvents::new(body.as_bytes(), EventsForm::Json);
+        let project_id = self.scope.project.project.id;
+        let stored = self.service.ingest_blocking(project_id, Environment::Live, &sent);
+        assert_eq!(stored.unwrap().ids.len(), count);
     }
 
     fn pass(&self, seconds: i64) {
@@ -190,7 +196,7 @@ impl Fixture {
     }
 
     fn waits_for(&self) -> Option<WaitingFor> {
-        self.service.lifecycles.waiting_for(self.scope.ledger_id)
+        self.service.lifecycles.waiting_for((self.scope.ledger_id, None))
     }
 
     fn alarms(&self) -> u64 {

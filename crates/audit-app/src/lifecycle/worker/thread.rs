@@ -5,13 +5,14 @@ use super::counts::{Measured, RemovalStatistics};
 use super::delete::Verified;
 use super::due::{self, Due};
 use super::guards::{ClockGuard, DAY_SECONDS};
-use super::taken::{LEASE_SECONDS, Outcome, RemovalAlarm, Taken, of_read};
-use super::{clean, collect, delete};
+use super::rows::{beginning, rows_of};
+use super::taken::{LEASE_SECONDS, LISTING_LEASE_SECONDS, Outcome, RemovalAlarm, Taken};
+use super::{clean, collect, delete, list_erasure};
 use crate::error::{AppError, Result};
 use crate::lifecycle::WaitingFor;
-use crate::lifecycle::known::PLANNED_EVENTS_MAX;
+use crate::lifecycle::known::{PLANNED_EVENTS_MAX, Waiting};
 use crate::service::{AuditLog, Scope, ledger_of};
-use audit_domain::{Environment, Lifecycle, Month, ProjectId, Timestamp};
+use audit_domain::{Environment, Month, ProjectId, Timestamp};
 use audit_ledger::RemovalKind;
 use audit_store::{LedgerId, RemovalRow, RemovalState};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -56,17 +57,20 @@ impl Removals {
 
 impl AuditLog {
     /// Starts to remove the events of this cell that the policies of its logs no longer keep. Call it before the first request: the
-    /// newest event of the database tells whether the clock may be wrong.
+    /// newest event of the database tells whether the clock may be wrong. `None` where [`Settings::removes_events`](crate::Settings) is `false`.
     ///
     /// # Errors
     /// When the database cannot be read, or the thread cannot be started.
-    pub fn start_removals(self: &Arc<Self>) -> std::io::Result<Removals> {
+    pub fn start_removals(self: &Arc<Self>) -> std::io::Result<Option<Removals>> {
+        if !self.settings.removes_events {
+            return Ok(None);
+        }
         let thread = RemovalThread::new(self).map_err(std::io::Error::other)?;
         let builder = std::thread::Builder::new().name("removals".to_owned());
-        Ok(Removals {
+        Ok(Some(Removals {
             service: Arc::clone(self),
             thread: builder.spawn(move || thread.run())?,
-        })
+        }))
     }
 
     /// Has the thread of the removals look for work now.
@@ -98,10 +102,10 @@ pub(super) struct RemovalThread {
     service: Arc<AuditLog>,
     started: Instant,
     pub(super) guard: ClockGuard,
-    /// The token of the leases of this process.
     /// The months in which the database received events, and when they are read again, since the start.
     pub(super) months: BTreeSet<Month>,
     months_until: Duration,
+    /// The token of the leases of this process.
     lease: [u8; 16],
     verified: Verified,
     delayed: Delayed,
@@ -167,13 +171,15 @@ impl RemovalThread {
                 return Ok(false);
             }
             *measured.open.entry(row.state).or_default() += 1;
-            if row.kind != RemovalKind::Retention {
-                continue;
+            let of = match row.kind {
+                RemovalKind::Retention => (row.ledger_id, None),
+                RemovalKind::Erasure => (row.ledger_id, Some(row.number)),
+            };
+            let outcome = self.carry_on(row);
+            let outcome = self.noted(of, outcome);
+            if of.1.is_none() {
+                busy.insert(of.0);
             }
-            busy.insert(row.ledger_id);
-            let ledger_id = row.ledger_id;
-            let outcome = self.carry_on(&places, row);
-            let outcome = self.noted(ledger_id, outcome);
             has_more |= matches!(outcome, Outcome::Later | Outcome::Ended);
             measured.count(outcome.waiting_for());
         }
@@ -182,7 +188,7 @@ impl RemovalThread {
                 return Ok(false);
             }
             let begun = self.begin(*place);
-            measured.count(self.noted(place.0, begun).waiting_for());
+            measured.count(self.noted((place.0, None), begun).waiting_for());
         }
         *self.service.removal_worker.measured.lock() = measured;
         Ok(has_more)
@@ -207,14 +213,12 @@ impl RemovalThread {
     }
 
     /// Tells requests what a removal waits for. An error is logged once, and does not end the round.
-    fn noted(&mut self, ledger_id: LedgerId, outcome: Result<Outcome>) -> Outcome {
+    fn noted(&mut self, of: Waiting, outcome: Result<Outcome>) -> Outcome {
         let outcome = outcome.unwrap_or_else(|error| {
-            self.report(ledger_id, &error);
+            self.report(of.0, &error);
             Outcome::Waits(None)
         });
-        self.service
-            .lifecycles
-            .note_waiting(ledger_id, outcome.waiting_for());
+        self.service.lifecycles.note_waiting(of, outcome.waiting_for());
         outcome
     }
 
@@ -258,29 +262,52 @@ impl RemovalThread {
         }
     }
 
+    /// The place of a ledger, which has no lifecycle events before its first erasure is confirmed.
+    fn place(&self, ledger_id: LedgerId) -> Result<Option<Place>> {
+        let name = self.service.store.read(|reader| reader.ledger_name(ledger_id))?;
+        let parts = name.split_once('/');
+        Ok(parts.and_then(|(project, environment)| {
+            Some((ledger_id, project.parse().ok()?, environment.parse().ok()?))
+        }))
+    }
+
     /// The turn of an open removal.
-    fn carry_on(&mut self, places: &[Place], row: RemovalRow) -> Result<Outcome> {
-        let place = places.iter().find(|(ledger_id, ..)| *ledger_id == row.ledger_id);
+    pub(super) fn carry_on(&mut self, row: RemovalRow) -> Result<Outcome> {
+        let place = self.place(row.ledger_id)?;
         let place = place.ok_or_else(|| RemovalAlarm::OtherRow(row.seqs.clone()))?;
-        let scope = self.scope(*place)?;
-        // A plan in its grace needs no lease.
-        if row.state == RemovalState::Planned
-            && let Next::Waits(reason) = self.next(&scope, &row)?
-        {
-            return Ok(Outcome::Waits(reason));
-        }
+        let scope = self.scope(place)?;
         let service = Arc::clone(&self.service);
-        let (now, lease) = (service.clock.now(), self.lease);
-        let until = now.plus_seconds(LEASE_SECONDS);
+        // A plan in its grace needs no lease, nor does a list that an operator has to decide on.
+        match row.state {
+            RemovalState::Planned => {
+                if let Next::Waits(reason) = self.next(&scope, &row)? {
+                    return Ok(Outcome::Waits(reason));
+                }
+            }
+            RemovalState::Listed if list_erasure::is_undecided(&row, service.clock.now()) => {
+                return Ok(Outcome::Waits(None));
+            }
+            _ => {}
+        }
+        let now = service.clock.now();
+        let listings = &service.removal_worker.listings;
+        let of_listing = listings.lease(&row);
+        let lease = of_listing.unwrap_or(self.lease);
+        let until = now.plus_seconds(of_listing.map_or(LEASE_SECONDS, |_| LISTING_LEASE_SECONDS));
         let (ledger_id, number) = (row.ledger_id, row.number);
         let is_leased = service.store.write_for(place.1, move |writer| {
             writer.lease_removal(ledger_id, number, &lease, now, until)
         })?;
+        // A request may have put it there since.
+        let listing = of_listing.and_then(|_| listings.take(&row));
         if !is_leased {
             return Ok(Outcome::Waits(None));
         }
         let mut taken = Taken::new(&service, &scope, row, lease);
-        let outcome = self.work(&mut taken);
+        let outcome = match listing {
+            Some(listing) if taken.is_listing() => list_erasure::list(&mut taken, listing),
+            _ => self.work(&mut taken),
+        };
         released(taken, outcome)
     }
 
@@ -297,7 +324,7 @@ impl RemovalThread {
         loop {
             let outcome = match taken.row.state {
                 // Another process has begun it, and knows what it has decided.
-                RemovalState::Collecting => taken.enter(RemovalState::Cancelled)?,
+                RemovalState::Collecting => taken.cancel()?,
                 RemovalState::Planned => match self.next(taken.scope, &taken.row)? {
                     Next::Waits(reason) => Outcome::Waits(reason),
                     Next::Cancelled => taken.enter(RemovalState::Cancelled)?,
@@ -310,7 +337,8 @@ impl RemovalThread {
                 RemovalState::Removing => delete::delete(taken, &mut self.verified)?,
                 RemovalState::Cleaning => clean::clean(taken)?,
                 RemovalState::Cancelled => clean::discard(taken)?,
-                RemovalState::Listed | RemovalState::Done => Outcome::Ended,
+                RemovalState::Listed => list_erasure::decide(taken)?,
+                RemovalState::Done => Outcome::Ended,
             };
             if outcome != Outcome::Moved {
                 return Ok(outcome);
@@ -333,7 +361,7 @@ impl RemovalThread {
         let lifecycle = service.lifecycle(&scope)?;
         lifecycle.check_room(PLANNED_EVENTS_MAX)?;
         let fold = &lifecycle.fold;
-        check_rows(&service, ledger_id, fold)?;
+        service.check_removal_rows(ledger_id, fold)?;
         let now = self.now();
         let due = due::due(&service, &scope, fold, (&self.guard, &self.months), now)?;
         let (due, waiting) = match due {
@@ -379,17 +407,7 @@ impl RemovalThread {
             return Ok(None);
         }
         let now = service.clock.now();
-        let row = RemovalRow {
-            ledger_id,
-            number: rows.iter().map(|row| row.number).max().unwrap_or(0) + 1,
-            kind: RemovalKind::Retention,
-            state: RemovalState::Collecting,
-            event_seq: None,
-            seqs: due.seqs.clone(),
-            cursor_seq: due.seqs.start,
-            records: 0,
-            changed_at: now,
-        };
+        let row = beginning(&rows, (ledger_id, RemovalKind::Retention), due.seqs.clone(), now);
         let (new, lease, until) = (row.clone(), self.lease, now.plus_seconds(LEASE_SECONDS));
         let is_begun = service.store.write_for(scope.project.project.id, move |writer| {
             writer.begin_removal(&new, &lease, until)
@@ -398,31 +416,15 @@ impl RemovalThread {
     }
 }
 
-/// Gives the lease of a removal back, unless the removal is gone.
+/// Gives the lease of a removal back, unless the removal is gone, or this process alone can go on with it.
 fn released(taken: Taken<'_>, outcome: Result<Outcome>) -> Result<Outcome> {
+    // One whose list goes on in the next turn stays leased.
+    let is_kept = taken.service.removal_worker.listings.lease(&taken.row).is_some();
     if !matches!(outcome, Ok(Outcome::Ended))
+        && !is_kept
         && let Err(error) = taken.release()
     {
         log::debug!("a lease of a removal expires by itself: {error}");
     }
     outcome
-}
-
-/// Checks that each removal in the log, and a plan in its grace, has its row. Otherwise the next removal would get the number of one whose
-/// records are stored, and discard them.
-fn check_rows(service: &AuditLog, ledger_id: LedgerId, fold: &Lifecycle) -> Result<()> {
-    let rows = rows_of(service, ledger_id)?;
-    let known: HashSet<u64> = rows.iter().filter_map(|row| row.event_seq).collect();
-    let plan = fold.open_plan().map(|(seq, plan)| (seq, &plan.seqs));
-    let removals = fold.removals().map(|(seq, _, removal)| (seq, &removal.seqs));
-    match removals.chain(plan).find(|(seq, _)| !known.contains(seq)) {
-        Some((_, seqs)) => Err(RemovalAlarm::OtherRow(seqs.clone()).into()),
-        None => Ok(()),
-    }
-}
-
-/// The rows of the removals of a ledger, which the service must have written.
-fn rows_of(service: &AuditLog, ledger_id: LedgerId) -> Result<Vec<RemovalRow>> {
-    let rows = service.store.read(|reader| reader.removals(ledger_id));
-    rows.map_err(of_read)
 }

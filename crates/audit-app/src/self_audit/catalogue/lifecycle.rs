@@ -3,6 +3,7 @@
 use super::{ServiceAction, ServiceEvent};
 use crate::self_audit::settings::{self, Settings};
 use audit_domain::{Hold, LifecycleEvent, LogName, RetentionPolicy};
+use audit_store::ErasureRequest;
 use serde_json::Value;
 
 impl ServiceEvent {
@@ -34,7 +35,9 @@ impl ServiceEvent {
     /// Whether no event can go because of it that could not go before.
     pub(crate) fn keeps_events(&self) -> bool {
         match self.action {
-            ServiceAction::HoldPlaced | ServiceAction::RetentionCancelled => true,
+            ServiceAction::HoldPlaced
+            | ServiceAction::RetentionCancelled
+            | ServiceAction::ErasureCancelled => true,
             ServiceAction::RetentionChanged => self.metadata.get("days") == Some(&Value::Null),
             _ => false,
         }
@@ -56,6 +59,17 @@ impl ServiceEvent {
         match second_key {
             true => event.with("second_key", true),
             false => event,
+        }
+    }
+
+    pub(crate) fn erasure_requested(request: &ErasureRequest, log: &LogName) -> Self {
+        let event = Self::new(ServiceAction::ErasureRequested, "log", log.as_str(), None)
+            .with("erasure", request.id.as_str())
+            .with("extent", request.extent.as_str())
+            .with("basis", request.basis.as_str());
+        match &request.ticket {
+            Some(ticket) => event.with("ticket", ticket.as_str()),
+            None => event,
         }
     }
 
@@ -93,9 +107,15 @@ mod tests {
             plan: 7,
             reason: CancelReason::Requested,
         };
+        let erasure_cancelled = LifecycleEvent::ErasureCancelled {
+            erasure: "ers_1".to_owned(),
+            plan: 7,
+            reason: CancelReason::Hold,
+        };
         for (event, keeps) in [
             (LifecycleEvent::HoldPlaced(Hold::default()), true),
             (cancelled, true),
+            (erasure_cancelled, true),
             (policy(None), true),
             (policy(Some(93)), false),
             (LifecycleEvent::RetentionConfirmed { until }, false),

@@ -1,5 +1,5 @@
 use super::*;
-use audit_domain::{ContentHash, SERVICE_TENANT_ID};
+use audit_domain::{ContentHash, EventPart, SERVICE_TENANT_ID};
 use audit_ledger::{RemovalDigest, RemovalKind, TenantMapKey};
 use serde_json::json;
 
@@ -157,4 +157,22 @@ fn a_plan_for_an_event_under_a_hold_is_found_while_the_event_is_there() {
         is_refused && finding.seqs == Some(OLD..OLD + 1)
     };
     assert!(findings.iter().any(is_held), "{findings:?}");
+}
+
+#[test]
+fn a_removal_by_retention_explains_no_missing_part() {
+    let mut walk = walk();
+    let recorded = recorded(REMOVAL, true);
+    let parts = PartMask::of_parts([EventPart::ActorId]).expect("a part");
+    let erased = [(REMOVAL, parts)];
+    walk.add_records(&recorded, Some(&erased));
+    assert!(walk.are_recorded(OLD, &recorded, &erased));
+    add_policy(&mut walk);
+    add_plan(&mut walk, POLICY);
+    add_removal(&mut walk);
+    let mut findings = Findings::default();
+    assert_eq!(walk.finish(&mut findings).unexplained, 1);
+    let part = Finding::event(OLD, None, Problem::ErasedPart);
+    let (findings, _) = findings.finish();
+    assert!(findings.contains(&part), "{findings:?}");
 }

@@ -80,8 +80,10 @@ fn a_new_event_has_every_field_that_the_service_does_not_add() {
 }
 
 #[test]
-fn a_stored_event_has_every_field() {
-    assert_eq!(paths_of("StoredEvent", false), fields(|_| true));
+fn a_stored_event_has_every_field_and_what_erasures_took() {
+    let mut expected = fields(|_| true);
+    expected.extend(["erased", "parts"].map(str::to_owned));
+    assert_eq!(paths_of("StoredEvent", false), expected);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// The policy in force.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RetentionPolicy")]
-struct PolicyBody {
+pub(in crate::routes) struct PolicyBody {
     /// `null` for ever.
     days: Option<u32>,
     /// Days by category; empty where all are kept for `days`.

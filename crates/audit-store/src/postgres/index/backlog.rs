@@ -66,7 +66,8 @@ pub(crate) type Piece = UnindexedEvents<RowKey>;
 #[derive(Debug)]
 pub(crate) struct Backlog {
     own: Mutex<OwnBacklog>,
-    /// Tokens of events of other nodes. Events do not change, so an entry never becomes wrong.
+    /// Tokens of events of other nodes. Those of an event that is erased are wrong then: what they have brought into the index is looked
+    /// for in `removed_rows`, and a rebuild begins with none.
     computed: Cache<Unindexed, Arc<Piece>, PieceBytes>,
 }
 
@@ -149,6 +150,11 @@ impl Backlog {
             own.add(head.group_id, row, events);
         }
         own.events
+    }
+
+    /// Drops the tokens that were computed of events of other nodes.
+    pub(crate) fn forget_computed(&self) {
+        self.computed.clear();
     }
 
     /// The number of unindexed events of this process.

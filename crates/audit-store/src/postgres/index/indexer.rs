@@ -2,6 +2,7 @@
 
 use super::backlog::{Backlog, Batch, GroupId, Piece, Unindexed};
 use super::lease::Leases;
+use super::removed_rows::Removed;
 use super::segments::{ReadAhead, WrittenBlocks};
 use super::{RowKey, format, removed_rows};
 use crate::error::{Result, StoreError};
@@ -61,7 +62,9 @@ struct IndexingSession {
     merging: BTreeMap<GroupId, Merging<RowKey>>,
     /// Groups that may have segments to merge.
     to_merge: BTreeSet<GroupId>,
-    /// Groups that may have rows of removed events.
+    /// Groups that have had rows of removed or erased events at the last round.
+    with_removed: BTreeSet<GroupId>,
+    /// Those of them that may have rows to forget.
     to_purge: BTreeSet<GroupId>,
     /// The sum of the ids of each group's segments at the last round. Any change changes it.
     segment_sums: HashMap<GroupId, i64>,
@@ -168,6 +171,7 @@ impl IndexingSession {
             leases,
             merging: BTreeMap::new(),
             to_merge: BTreeSet::new(),
+            with_removed: BTreeSet::new(),
             to_purge: BTreeSet::new(),
             segment_sums: HashMap::new(),
             left: HashMap::new(),
@@ -232,6 +236,7 @@ impl IndexingSession {
             self.merging.clear();
             self.ahead = ReadAhead::default();
             self.abandoned.clear();
+            shared.commits().backlog.forget_computed();
         }
         if self.mark.is_some() {
             self.renew_leases()?;
@@ -318,9 +323,10 @@ impl IndexingSession {
         let held = self.leases.held();
         self.merging.retain(|group, _| held.contains(group));
         self.to_merge.retain(|group| held.contains(group));
-        self.to_purge = removed_rows::groups(&mut self.connection, held)?
+        self.with_removed = removed_rows::groups(&mut self.connection, held)?
             .into_iter()
             .collect();
+        self.to_purge.clone_from(&self.with_removed);
         let sums: Vec<(GroupId, i64)> = index_segments::table
             .filter(index_segments::group_id.eq_any(held))
             .group_by(index_segments::group_id)
@@ -449,10 +455,11 @@ impl IndexingSession {
     fn merge(&mut self, rows: usize, extent: Extent) -> Result<bool> {
         for group in self.to_merge.clone() {
             let merging = self.merging.entry(group).or_default();
+            let has_some = self.with_removed.contains(&group);
             let outcome = self
                 .leases
                 .work(group, &mut self.connection, &mut self.ahead, |blocks| {
-                    merging.step(rows, extent, blocks)
+                    merging.step(rows, extent, blocks, &mut Removed { group, has_some })
                 });
             let is_unfinished = match outcome {
                 // Another node has the lease, and merges.
@@ -475,7 +482,7 @@ impl IndexingSession {
         Ok(self.merge(MERGED_ROWS_MIN, Extent::PastMonths)? || self.purge()?)
     }
 
-    /// Writes a segment of each group again without the rows of removed events, if it has any. Returns whether there is more to do.
+    /// Writes a segment of each group again without the rows of removed and erased events, if it has any. Returns whether there is more to do.
     fn purge(&mut self) -> Result<bool> {
         if self
             .last_round
@@ -492,10 +499,8 @@ impl IndexingSession {
                     let Some((month, gone)) = removed_rows::first(blocks.connection(), group)? else {
                         return Ok(false);
                     };
-                    let is_absent = merging.purge(month, &gone, blocks, |blocks, segment| {
-                        removed_rows::left_out(blocks.connection(), group, month, segment)
-                    })?;
-                    if is_absent {
+                    let has_some = true;
+                    if merging.purge(month, &gone, blocks, &mut Removed { group, has_some })? {
                         removed_rows::forget(blocks.connection(), group, month, &gone)?;
                     }
                     Ok(true)

@@ -1,5 +1,6 @@
 //! The thread that indexes.
 
+use super::removed_rows::{Refreshed, Removed};
 use super::segments::SegmentBlocks;
 use super::{backlog, connect, rebuild, removed_rows};
 use crate::error::{Result, StoreError};
@@ -114,34 +115,39 @@ impl Indexer {
             false => Extent::Levels,
         };
         // Once at least: while events arrive all the time, the rows of removed ones go, too.
-        while !progress.is_closed() && self.merge_or_purge(extent)? && progress.is_idle() {}
+        while !progress.is_closed() && self.merge_or_purge(extent, progress)? && progress.is_idle() {}
         Ok(())
     }
 
     /// A step of merges, or without one of what follows removals. Returns whether there is more to do.
-    fn merge_or_purge(&mut self, extent: Extent) -> Result<bool> {
+    fn merge_or_purge(&mut self, extent: Extent, progress: &Signal<Progress>) -> Result<bool> {
         if self.merge(MERGED_ROWS_MIN, extent)? {
             return Ok(true);
         }
         // A rebuild may still add rows that are gone.
-        Ok(extent == Extent::PastMonths && self.purge()?)
+        Ok(extent == Extent::PastMonths && self.purge(progress)?)
     }
 
-    /// Writes segments again without the rows of removed events, one in each call. Returns whether there is more to do.
-    fn purge(&mut self) -> Result<bool> {
+    /// Writes segments again without the rows of removed and erased events, one in each call. Returns whether there is more to do.
+    fn purge(&mut self, progress: &Signal<Progress>) -> Result<bool> {
         if self.merging.is_damaged() {
             return Ok(false);
         }
         let Some((month, gone)) = removed_rows::first(&mut self.database)? else {
             return Ok(false);
         };
-        let (merging, database) = (&mut self.merging, &mut self.database);
+        // Events that are removed or erased before they are indexed enter the index as they were stored.
+        while self.index_some(progress)? >= INDEXED_EVENTS_MAX {}
+        let mut removed = Removed {
+            database: &mut self.database,
+            refreshed: None,
+        };
+        let merging = &mut self.merging;
         let outcome = self.index.immediate_transaction(|index| {
-            merging.purge(month, &gone, &mut SegmentBlocks(index), |_, segment| {
-                removed_rows::left_out(database, month, segment)
-            })
+            merging.purge(month, &gone, &mut SegmentBlocks(index), &mut removed)
         });
-        if merging.stepped(outcome, REPAIR)? && !self.give_back()? {
+        let refreshed = removed.refreshed;
+        if self.stepped(outcome, refreshed)? && !self.give_back()? {
             removed_rows::forget(&self.path, &gone)?;
         }
         Ok(!self.merging.is_damaged())
@@ -196,11 +202,24 @@ impl Indexer {
 
     /// Continues merges for about `rows` postings. Returns whether there is more to do.
     fn merge(&mut self, rows: usize, extent: Extent) -> Result<bool> {
+        let mut removed = Removed {
+            database: &mut self.database,
+            refreshed: None,
+        };
         let merging = &mut self.merging;
-        let outcome = self
-            .index
-            .immediate_transaction(|index| merging.step(rows, extent, &mut SegmentBlocks(index)));
-        merging.stepped(outcome, REPAIR)
+        let outcome = self.index.immediate_transaction(|index| {
+            merging.step(rows, extent, &mut SegmentBlocks(index), &mut removed)
+        });
+        let refreshed = removed.refreshed;
+        self.stepped(outcome, refreshed)
+    }
+
+    /// Handles the outcome of a transaction of the index.
+    fn stepped(&mut self, outcome: Result<bool>, refreshed: Option<Refreshed>) -> Result<bool> {
+        if let (Ok(_), Some(refreshed)) = (&outcome, refreshed) {
+            removed_rows::note(&self.path, &refreshed)?;
+        }
+        self.merging.stepped(outcome, REPAIR)
     }
 
     /// Indexes the oldest commits of the backlog in one transaction. Returns the number of their events, which is

@@ -148,10 +148,11 @@ impl Segments for SegmentBlocks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::merging::{Extent, Merging};
+    use crate::search::merging::{Extent, GoneRow, Merging, RemovedRows, to_refresh};
     use crate::sqlite::index::TABLES;
+    use audit_index::Term;
     use diesel::connection::SimpleConnection;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// The number of segments of each month, and of their rows.
     fn months(index: &mut SqliteConnection) -> BTreeMap<i32, (usize, u32)> {
@@ -168,9 +169,59 @@ mod tests {
         months
     }
 
+    /// Erased events, each with the number of the segment that has what remains of it.
+    #[derive(Default)]
+    struct Erased(BTreeMap<i64, i64>);
+
+    impl Erased {
+        fn rows(&self) -> Vec<GoneRow<i64>> {
+            let rows = self.0.iter().map(|(id, fresh)| (*id, Some(*fresh)));
+            rows.map(|(id, fresh)| GoneRow { id, fresh }).collect()
+        }
+    }
+
+    impl RemovedRows<SegmentBlocks<'_>> for Erased {
+        fn kept(&mut self, _: &mut SegmentBlocks<'_>) -> Result<BTreeSet<i64>> {
+            Ok(self.0.values().copied().filter(|fresh| *fresh > 0).collect())
+        }
+
+        fn left_out(&mut self, _: &mut SegmentBlocks<'_>, _: Month, segment: &Segment) -> Result<Vec<i64>> {
+            let own = self.0.range(segment.first..=segment.last);
+            let own = own.filter(|(_, fresh)| **fresh != i64::from(segment.id));
+            Ok(own.map(|(id, _)| *id).collect())
+        }
+
+        fn refresh(
+            &mut self,
+            segments: &mut SegmentBlocks<'_>,
+            month: Month,
+            left_out: &[i64],
+        ) -> Result<()> {
+            let rows = self.rows();
+            let own = rows.into_iter().filter(|row| left_out.contains(&row.id));
+            let wanted = to_refresh(own, segments)?;
+            let rows: Vec<(i64, &str)> = wanted.iter().map(|id| (*id, "1c")).collect();
+            let segment = segments.add_segment(month, &rows)?;
+            self.0.extend(wanted.iter().map(|id| (*id, i64::from(segment))));
+            Ok(())
+        }
+    }
+
+    fn empty() -> SqliteConnection {
+        let mut index = SqliteConnection::establish(":memory:").unwrap();
+        index.batch_execute(TABLES).unwrap();
+        index
+            .batch_execute("INSERT INTO indexed VALUES (1, 0, 0, 0, 0)")
+            .unwrap();
+        index
+    }
+
     fn merge(index: &mut SqliteConnection, extent: Extent) {
         let mut merging = Merging::default();
-        while merging.step(7, extent, &mut SegmentBlocks(index)).unwrap() {}
+        while merging
+            .step(7, extent, &mut SegmentBlocks(index), &mut Erased::default())
+            .unwrap()
+        {}
         let left: i64 = index_segments::table.count().get_result(index).unwrap();
         let complete = SegmentBlocks(index).complete().unwrap();
         assert_eq!(left as usize, complete.len(), "merged segments are removed");
@@ -178,11 +229,7 @@ mod tests {
 
     #[test]
     fn segments_of_different_months_are_not_merged_and_past_months_have_one_in_the_end() {
-        let mut index = SqliteConnection::establish(":memory:").unwrap();
-        index.batch_execute(TABLES).unwrap();
-        index
-            .batch_execute("INSERT INTO indexed VALUES (1, 0, 0, 0, 0)")
-            .unwrap();
+        let mut index = empty();
         // In turns, as commits of ledgers whose months differ.
         for number in 0..10_i64 {
             for (month, segments) in [(41, 9), (42, 5), (43, 1), (44, 7)] {
@@ -201,5 +248,37 @@ mod tests {
         merge(&mut index, Extent::PastMonths);
         let at_rest = BTreeMap::from([(41, (1, 45)), (42, (1, 25)), (43, (1, 5)), (44, (7, 35))]);
         assert_eq!(months(&mut index), at_rest);
+    }
+
+    #[test]
+    fn what_remains_of_erased_events_takes_the_place_of_their_rows() {
+        let mut index = empty();
+        let month = Month::from_number(41);
+        for (month, ids) in [(month, 0..5), (month, 5..10), (month.plus(1), 10..12)] {
+            let rows: Vec<(i64, &str)> = ids.map(|id| (id, "1a 1b")).collect();
+            SegmentBlocks(&mut index).add_segment(month, &rows).unwrap();
+        }
+        // One has the number of a segment of an index that was lost.
+        let (mut merging, mut erased) = (Merging::default(), Erased([(3, 0), (7, 99)].into()));
+        let mut rounds = 0..20;
+        let is_done = rounds.any(|_| {
+            let segments = &mut SegmentBlocks(&mut index);
+            while merging
+                .step(7, Extent::PastMonths, segments, &mut erased)
+                .unwrap()
+            {}
+            let gone = erased.rows();
+            merging.purge(month, &gone, segments, &mut erased).unwrap()
+        });
+        assert!(is_done, "each row is indexed anew once");
+        assert_eq!(erased.0[&3], erased.0[&7]);
+        let segments = SegmentBlocks(&mut index).segments().unwrap();
+        assert_eq!(segments.iter().map(|segment| segment.rows).sum::<u32>(), 12);
+        let mut found = |token: &str| {
+            let (term, all) = (Term::is(token.to_owned()), i64::MIN..i64::MAX);
+            audit_index::newest(&segments, &[term], &all, 99, &mut SegmentBlocks(&mut index)).unwrap()
+        };
+        assert_eq!(found("1c"), [7, 3]);
+        assert_eq!(found("1a"), [11, 10, 9, 8, 6, 5, 4, 2, 1, 0]);
     }
 }
