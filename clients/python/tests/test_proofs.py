@@ -22,7 +22,7 @@ from audit_client import (
     verify_proof,
 )
 from audit_client._canonical import canonical, number
-from audit_client.proofs import leaf_hash, root_of, sha256, verify_checkpoint
+from audit_client.proofs import PARTS, leaf_hash, root_of, sha256, verify_checkpoint
 
 VECTORS = Path(__file__).parents[3] / "docs" / "vectors"
 
@@ -48,9 +48,20 @@ def test_the_vectors_of_events(vector: Dict[str, Any]) -> None:
     viewer = json.loads(vector["viewer"]["read"])
     parts = vector["viewer"]["parts"]
     assert content_hash(viewer, LOG, parts=parts) == read["content_hash"]
-    # An event of which an erasure has taken these parts.
-    erased = {**viewer, "parts": parts, "erased": [{"seq": 7, "parts": [name for name in parts if "hash" in parts[name]]}]}
-    assert content_hash(erased, LOG, parts=parts) == read["content_hash"]
+    proof = {**vector["proof"], "parts": parts}
+    without_salt = tuple(name for name in PARTS if "hash" in parts[name])
+    assert len(without_salt) == 4
+    # An event of which erasures have taken none, some or all of these parts.
+    for count in (0, 1, 4):
+        erased = {**viewer, "parts": parts, "erased": [{"seq": 7, "parts": [name]} for name in without_salt[:count]]}
+        found = verify_proof(erased, proof, EVENTS["key"])
+        assert (found.hidden, found.erased) == (without_salt[count:], without_salt[:count])
+    # Parts that the proof covers were not erased, whatever the event says.
+    assert verify_proof({**read, "erased": [{"parts": list(PARTS)}]}, vector["proof"], EVENTS["key"]).erased == ()
+    with pytest.raises(VerificationError, match="field of an erased part"):
+        verify_proof({**erased, "metadata": {"made": "up"}}, proof, EVENTS["key"])
+    with pytest.raises(VerificationError):
+        verify_proof({**erased, "erased": [7]}, proof, EVENTS["key"])
 
 
 def test_the_vectors_of_fields_that_were_added_later() -> None:

@@ -196,6 +196,21 @@ def use_retention(client: Client) -> None:
     client.holds.place("Case 1", second_key=True, **covers, **times)
     client.holds.release("id", "closed")
     assert [removal["kind"] for removal in client.log.removals()] == ["retention"]
+    assert client.log.report()["counts"]
+    client.log.report_html()
+
+
+def use_erasures(client: Client) -> None:
+    assert [one["state"] for one in client.erasures.list()]
+    client.erasures.get("id")
+    requested = client.erasures.request(
+        ids=["usr_42"], texts=["jane@example.com"], extent="person", basis="gdpr_17", ticket="DSR-118"
+    )
+    assert requested["basis"] == "gdpr_17"
+    assert len(list(client.erasures.events("id", limit=10))) > 1
+    client.erasures.exclude("id", [12, 40])
+    client.erasures.confirm("id", "sha256:" + 64 * "0")
+    client.erasures.cancel("id")
 
 
 def test_the_client_uses_everything_that_the_document_declares(base_url: str) -> None:
@@ -206,6 +221,7 @@ def test_the_client_uses_everything_that_the_document_declares(base_url: str) ->
         use_alerts(client)
         use_destinations(client)
         use_retention(client)
+        use_erasures(client)
         with Client(base_url, stream=True) as stream:
             stream.events.ingest(event("acme"))
             assert stream.claim_token is not None

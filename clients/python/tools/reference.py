@@ -12,7 +12,7 @@ from typing import Any, List, Tuple
 
 import audit_client
 from audit_client import asgi, loghandler, outbox, proofs, testing
-from audit_client._sync import administration, alerts, destinations, events, retention
+from audit_client._sync import administration, alerts, destinations, erasures, events, retention
 from audit_client.outbox import django as outbox_django
 from audit_client.outbox import sqlalchemy as outbox_sqlalchemy
 
@@ -28,6 +28,7 @@ RESOURCES: Tuple[Tuple[str, Any], ...] = (
     ("client.destinations", destinations.Destinations),
     ("client.retention", retention.Retention),
     ("client.holds", retention.Holds),
+    ("client.erasures", erasures.Erasures),
     ("client.projects", administration.Projects),
     ("client.keys", administration.Keys),
     ("client.master_keys", administration.MasterKeys),

@@ -361,6 +361,16 @@ export class Log extends Resource {
     return (await this.call<T.ResponseOf<"list_log_removals">>("GET", "/log/removals")).removals;
   }
 
+  /** For auditors: policies, removals, erasures and holds of the log, and the numbers of its events. */
+  report(): Promise<T.LogReport> {
+    return this.call("GET", "/log/report");
+  }
+
+  /** The same as a page to print. */
+  reportHtml(): Promise<string> {
+    return this.transport.text({ method: "GET", path: "/log/report", query: { format: "html" }, isScoped: true });
+  }
+
   /** The map of all tenants, for auditors. */
   tenants(): Promise<T.ResponseOf<"get_log_tenants">> {
     return this.call("GET", "/log/tenants");

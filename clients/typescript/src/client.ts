@@ -15,6 +15,7 @@ import { type EventBuffer, MemoryBuffer } from "./buffer.js";
 import { claimToken, ingestPath } from "./claim-token.js";
 import { Destinations } from "./destinations.js";
 import { directEntryOf, REQUEST_EVENTS_MAX } from "./entry.js";
+import { Erasures } from "./erasures.js";
 import { ingest } from "./ingest.js";
 import { EventReads } from "./reads.js";
 import { Recorder, type RecorderOptions, type RecorderStats } from "./recorder.js";
@@ -53,6 +54,7 @@ export class AuditApi {
   readonly destinations: Destinations;
   readonly retention: Retention;
   readonly holds: Holds;
+  readonly erasures: Erasures;
   readonly streams: Streams;
   readonly log: Log;
   readonly #transport: Transport;
@@ -72,6 +74,7 @@ export class AuditApi {
     this.destinations = new Destinations(transport);
     this.retention = new Retention(transport);
     this.holds = new Holds(transport);
+    this.erasures = new Erasures(transport);
     this.streams = new Streams(transport);
     this.log = new Log(transport);
   }

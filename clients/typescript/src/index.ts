@@ -19,6 +19,7 @@ export {
 export type { EventBuffer } from "./buffer.js";
 export { AuditApi, AuditClient, type AuditClientOptions, type EventRecorder } from "./client.js";
 export { Destinations } from "./destinations.js";
+export { Erasures } from "./erasures.js";
 export {
   AuditApiError,
   AuditError,

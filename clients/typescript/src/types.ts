@@ -39,9 +39,9 @@ export type ErrorDetail = NonNullable<ErrorResponse["error"]["details"]>[number]
 export type NewEvent = Exclude<RequestOf<"ingest_events">, readonly unknown[]>;
 /** An event as a viewer token reads it: its tier may hide fields. */
 export type VisibleEvent = ResponseOf<"list_events">["events"][number];
-/** An event as keys read it: whole. */
-export type AuditEvent = Omit<VisibleEvent, "action" | "actor" | "category" | "changes" | "content_salt" | "target"> &
-  Required<Pick<VisibleEvent, "action" | "category" | "content_salt">> &
+/** An event as keys read it: whole. One with `erased` lacks the fields of these parts, such as `actor.id`, and `content_salt`. */
+export type AuditEvent = Omit<VisibleEvent, "action" | "actor" | "category" | "changes" | "target"> &
+  Required<Pick<VisibleEvent, "action" | "category">> &
   Pick<NewEvent, "actor" | "changes" | "target">;
 /** A page of events; `VisibleEvent` for a viewer token. */
 export type EventPage<Event extends VisibleEvent = AuditEvent> = WithEvents<ResponseOf<"list_events">, Event>;
@@ -123,6 +123,12 @@ export type RetentionPreview = ResponseOf<"preview_retention">;
 export type Hold = ResponseOf<"list_holds">["holds"][number];
 export type NewHold = RequestOf<"place_hold">;
 export type HoldFilter = QueryOf<"list_holds">;
+export type Erasure = ResponseOf<"list_erasures">["erasures"][number];
+export type NewErasure = RequestOf<"request_erasure">;
+export type ErasureEvent = ErasureEventPage["events"][number];
+export type ErasureEventPage = ResponseOf<"list_erasure_events">;
+export type ErasureEventFilter = QueryOf<"list_erasure_events">;
+export type LogReport = ResponseOf<"get_log_report">;
 export type LoggedRemoval = ResponseOf<"list_log_removals">["removals"][number];
 
 /** The body of a webhook's message; its `type` says which one. Ignore others: the service adds types without a new version. */

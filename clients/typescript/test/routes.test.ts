@@ -190,6 +190,20 @@ async function useRetention({ retention, holds, log }: AuditClient): Promise<voi
   await holds.place({ reason: "Case 1", ...covers, second_key: true });
   await holds.release("id", "closed");
   assert.deepEqual((await log.removals()).map(({ kind }) => kind), ["retention"]);
+  assert.ok((await log.report()).counts);
+  await log.reportHtml();
+}
+
+async function useErasures({ erasures }: AuditClient): Promise<void> {
+  assert.ok((await erasures.list())[0]?.state);
+  await erasures.get("id");
+  const identifiers = { ids: ["usr_42"], texts: ["jane@example.com"] };
+  const requested = await erasures.request({ identifiers, extent: "person", basis: "gdpr_17", ticket: "DSR-118" });
+  assert.equal(requested.basis, "gdpr_17");
+  assert.ok((await count(erasures.iterateEvents("id", { limit: 10 }))) > 1);
+  await erasures.exclude("id", [12, 40]);
+  await erasures.confirm("id", `sha256:${"0".repeat(64)}`);
+  await erasures.cancel("id");
 }
 
 test("the client uses everything that the document declares", async () => {
@@ -204,6 +218,7 @@ test("the client uses everything that the document declares", async () => {
     await useAlerts(client);
     await useDestinations(client);
     await useRetention(client);
+    await useErasures(client);
     const stream = new AuditClient({ baseUrl, stream: true });
     await stream.ingest(EVENT);
     await client.streams.info(stream.claimToken!);

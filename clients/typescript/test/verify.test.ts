@@ -159,6 +159,14 @@ test("events of the vectors verify, whole and as a viewer sees them", async () =
     const partly = await verifyProof(seen, { ...rest, parts: viewer.parts }, { key });
     assert.deepEqual(partly.unverifiedParts, ["actor.email", "network", "client", "metadata"]);
     assert.equal("metadata" in partly.event, false);
+    assert.deepEqual(partly.erasedParts, []);
+
+    // Erasures have taken a part that this viewer does not see, and one that the proof covers nevertheless.
+    const erased = [{ seq: 7, parts: ["metadata"] }, { parts: ["kind"] }];
+    const lacking = await verifyProof({ ...seen, metadata: { made: "up" }, erased }, { ...rest, parts: viewer.parts }, { key });
+    assert.deepEqual(lacking.erasedParts, ["metadata"]);
+    assert.deepEqual([lacking.unverifiedParts, lacking.event], [partly.unverifiedParts, partly.event]);
+    await refused("malformed", verifyProof({ ...seen, erased: "metadata" }, { ...rest, parts: viewer.parts }, { key }));
   }
 });
 

@@ -7,6 +7,7 @@ mod ambient;
 mod buffer;
 mod client;
 mod double;
+mod erasures;
 mod error;
 mod event;
 mod export;

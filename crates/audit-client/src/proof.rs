@@ -7,9 +7,10 @@ pub use completeness::{Completeness, verify_completeness};
 pub use receipt::verify_receipt;
 
 use crate::error::Error;
-use audit_domain::{ContentHash, ContentSalt, LogName, PartProofs, canonical};
+use audit_domain::{ContentHash, ContentSalt, EventField, LogName, PartProofs, canonical};
 use audit_ledger::{ConsistencyProof, Hash, InclusionProof, SignedCheckpoint, VerifierKey};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::fmt;
 
 /// Members of a response that are not part of the event's content.
@@ -18,8 +19,9 @@ const NOT_HASHED: [&str; 3] = ["content_hash", "content_salt", "redacted"];
 /// Verifies that `event`, as you read it, is in the log that `key` signs. Returns the signed head of the log, which you may keep.
 ///
 /// `proof` is that of [`Client::proof`](crate::Client::proof). `key` is the log's public key, which the operator gives you over
-/// another channel. For a viewer who does not see every field, only the visible fields are proved. One key signs the logs of all
-/// projects: with `log`, `<project id>/<environment>`, it has to be that log.
+/// another channel. For a viewer who does not see every field, only the visible fields are proved; of an event with `erased`, only the
+/// fields of the parts that are left. One key signs the logs of all projects: with `log`, `<project id>/<environment>`, it has to be that
+/// log.
 ///
 /// # Errors
 /// [`Error::Verification`] names the check that failed.
@@ -33,6 +35,7 @@ pub fn verify_proof(
     let name = log_name(&checkpoint)?;
     let claimed: ContentHash = text(proof, "content_hash")?.parse().map_err(invalid)?;
     let computed = content_hash(event, proof, &name)?;
+    check_erased(event, proof)?;
     let of_event = event.get("content_hash").and_then(Value::as_str);
     if computed != claimed || of_event.is_some_and(|text| text != computed.to_string()) {
         return Err(invalid("the event is not the one of the proof"));
@@ -101,6 +104,35 @@ fn content_hash(event: &Map<String, Value>, proof: &Value, log: &LogName) -> Res
     let mut text = String::new();
     canonical::write_object(&mut text, &content);
     ContentHash::of(&text, &salt, log).ok_or_else(|| invalid("the event cannot be hashed"))
+}
+
+/// Refuses a field of a part that was erased: the proof has only the hash of the part, so nothing proves the field.
+fn check_erased(event: &Map<String, Value>, proof: &Value) -> Result<(), Error> {
+    let erasures = event
+        .get("erased")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let names = erasures
+        .filter_map(|erasure| erasure["parts"].as_array())
+        .flatten();
+    let names: HashSet<&str> = names.filter_map(Value::as_str).collect();
+    let Some(parts) = proof.get("parts").and_then(PartProofs::from_json) else {
+        return Ok(());
+    };
+    let is_shown = |field: &&EventField| {
+        let mut steps = field.path();
+        let first = steps.next().and_then(|step| event.get(step));
+        steps.fold(first, |value, step| value?.get(step)).is_some()
+    };
+    let erased = parts.hidden().filter(|part| names.contains(part.as_str()));
+    match erased.flat_map(|part| part.fields()).find(is_shown) {
+        Some(field) => Err(invalid(format!(
+            "the event has {}, which was erased",
+            field.as_str()
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn text<'a>(proof: &'a Value, name: &str) -> Result<&'a str, Error> {

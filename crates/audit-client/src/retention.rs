@@ -5,6 +5,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::pages::{objects, segment, with_query};
 use crate::reading::object;
+use crate::transport::Call;
 use serde_json::{Value, json};
 
 impl Client {
@@ -90,5 +91,22 @@ impl Client {
     pub fn removals(&self) -> Result<Vec<Object>, Error> {
         let path = self.in_environment("/log/removals");
         objects(&self.get(&path)?, "removals").map(Vec::from)
+    }
+
+    /// The policies, removals, erasures and holds of the log, and the numbers of its events, for auditors.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn report(&self) -> Result<Value, Error> {
+        self.get(&self.in_environment("/log/report"))
+    }
+
+    /// The same as a page to print.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn report_html(&self) -> Result<String, Error> {
+        let path = self.in_environment("/log/report?format=html");
+        self.shared.transport.text(Call::new("GET", path))
     }
 }

@@ -29,6 +29,7 @@ from .errors import (
 )
 from .proofs import (
     VerifiedCompleteness,
+    VerifiedEvent,
     content_hash,
     verify_completeness,
     verify_consistency,
@@ -69,6 +70,7 @@ __all__ = [
     "Target",
     "VerificationError",
     "VerifiedCompleteness",
+    "VerifiedEvent",
     "__version__",
     "annotate",
     "audited",

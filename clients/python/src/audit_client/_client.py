@@ -11,6 +11,7 @@ from typing import Any, Callable, Mapping, Optional, Type, Union
 from ._async import administration as async_administration
 from ._async import alerts as async_alerts
 from ._async import destinations as async_destinations
+from ._async import erasures as async_erasures
 from ._async import events as async_events
 from ._async import retention as async_retention
 from ._buffer import Entry
@@ -19,6 +20,7 @@ from ._recorder import Overflow, Recorder, Recording, Result, Stats
 from ._sync import administration as sync_administration
 from ._sync import alerts as sync_alerts
 from ._sync import destinations as sync_destinations
+from ._sync import erasures as sync_erasures
 from ._sync import events as sync_events
 from ._sync import retention as sync_retention
 from ._transport import AsyncTransport, Settings, Transport
@@ -131,6 +133,7 @@ class Client(_Base):
         self.destinations = sync_destinations.Destinations(transport)
         self.retention = sync_retention.Retention(transport)
         self.holds = sync_retention.Holds(transport)
+        self.erasures = sync_erasures.Erasures(transport)
         self.projects = sync_administration.Projects(transport)
         self.keys = sync_administration.Keys(transport)
         self.master_keys = sync_administration.MasterKeys(transport)
@@ -196,6 +199,7 @@ class AsyncClient(_Base):
         self.destinations = async_destinations.AsyncDestinations(transport)
         self.retention = async_retention.AsyncRetention(transport)
         self.holds = async_retention.AsyncHolds(transport)
+        self.erasures = async_erasures.AsyncErasures(transport)
         self.projects = async_administration.AsyncProjects(transport)
         self.keys = async_administration.AsyncKeys(transport)
         self.master_keys = async_administration.AsyncMasterKeys(transport)

@@ -291,11 +291,21 @@ def verify_checkpoint(note: str, key: str, *, log: Optional[str] = None) -> Chec
     return checkpoint
 
 
-def verify_proof(event: Mapping[str, Any], proof: Mapping[str, Any], key: str, *, log: Optional[str] = None) -> Checkpoint:
+@dataclass(frozen=True)
+class VerifiedEvent(Checkpoint):
+    """The head of the log that has the event, and the parts of the event of which the proof has only a hash."""
+
+    #: Parts of which the tier of the viewer hides a field.
+    hidden: Tuple[str, ...]
+    #: Parts that were erased, by the statement of the server. It is not signed: auditors verify erasures.
+    erased: Tuple[str, ...]
+
+
+def verify_proof(event: Mapping[str, Any], proof: Mapping[str, Any], key: str, *, log: Optional[str] = None) -> VerifiedEvent:
     """That ``event``, as you read it, is in the log that ``key`` signs. Returns the head of the log, which you may keep.
 
-    ``proof`` is that of ``client.events.proof(event["id"])``. For a viewer who does not see every field, only the visible fields
-    are proved. With ``log``, ``<project id>/<environment>``, it has to be that log. Raises :class:`VerificationError`.
+    ``proof`` is that of ``client.events.proof(event["id"])``. The ``hidden`` and ``erased`` parts of the result are not proved.
+    With ``log``, ``<project id>/<environment>``, it has to be that log. Raises :class:`VerificationError`.
     """
     try:
         checkpoint = verify_checkpoint(proof["checkpoint"], key, log=log)
@@ -307,9 +317,20 @@ def verify_proof(event: Mapping[str, Any], proof: Mapping[str, Any], key: str, *
         require(event.get("content_hash", computed) == computed, "the content hash of the event is another one")
         path = [hash_from_base64(text) for text in proof["inclusion"]]
         verify_inclusion(leaf_hash(computed), int(proof["seq"]), checkpoint.size, path, checkpoint.root)
+        hidden, erased = hidden_and_erased(event, parts or {})
     except (KeyError, TypeError, AttributeError) as error:
         raise VerificationError(f"the proof cannot be read: {error!r}") from error
-    return checkpoint
+    return VerifiedEvent(checkpoint.origin, checkpoint.size, checkpoint.root, hidden, erased)
+
+
+def hidden_and_erased(event: Mapping[str, Any], parts: Mapping[str, Mapping[str, str]]) -> Tuple[Tuple[str, ...], Tuple[str, ...]]:
+    """The parts of which ``parts`` has only the hash, those that the event names as erased apart from the others."""
+    named = {name for erasure in event.get("erased") or () for name in erasure["parts"]}
+    without_salt = [name for name in PARTS if "hash" in parts.get(name, {})]
+    erased = tuple(name for name in without_salt if name in named)
+    fields = set(fields_of(event))
+    require(not any(fields.intersection(PARTS[name]) for name in erased), "the event has a field of an erased part")
+    return tuple(name for name in without_salt if name not in named), erased
 
 
 @dataclass(frozen=True)
@@ -320,7 +341,7 @@ class VerifiedCompleteness:
     size: int
     #: When the proof was signed (RFC 3339). Compare it with the clock: an old proof hides newer events.
     signed_at: str
-    #: How many of them retention has removed, by the statement of the server. It is not signed: auditors verify removals.
+    #: How many of them retention or erasures removed, by the statement of the server. It is not signed: auditors verify removals.
     removed: int
 
 

@@ -118,8 +118,22 @@ class _StoredEventRequired(_EventRequired):
     received_at: str
 
 
+class _ErasedPartsRequired(TypedDict):
+    parts: List[str]
+
+
+class ErasedParts(_ErasedPartsRequired, total=False):
+    """Parts of an event that an erasure has taken. ``seq`` is the position of its event; viewer tokens do not get it."""
+
+    seq: int
+
+
 class Event(_StoredEventRequired, total=False):
-    """An event as the service returns it, redacted as it was stored."""
+    """An event as the service returns it, redacted as it was stored.
+
+    One with ``erased`` lacks the fields of these parts, such as ``actor.id``. It has ``parts`` in place of ``content_salt``: by
+    part the salt, or the hash of one that was erased.
+    """
 
     target: Target
     targets: List[Target]
@@ -130,6 +144,8 @@ class Event(_StoredEventRequired, total=False):
     idempotency_key: str
     claimed_at: str
     content_salt: str
+    erased: List[ErasedParts]
+    parts: Dict[str, Dict[str, str]]
 
 
 class FieldError(TypedDict):
@@ -520,6 +536,84 @@ class LoggedRemoval(TypedDict):
     events: int
     digest: str
     at: str
+
+
+ErasureExtent = Literal["person", "all", "row"]
+ErasureBasis = Literal["gdpr_17", "ccpa", "contract", "other"]
+ErasureState = Literal["listing", "listed", "planned", "erasing", "cleaning", "done", "cancelled"]
+
+
+class OutOfReach(TypedDict):
+    """A place where the person may still be. ``name`` is that of a destination."""
+
+    kind: Literal["destination", "receipt", "backup", "client", "configuration", "postgres"]
+    name: Optional[str]
+    detail: str
+
+
+class Erasure(TypedDict):
+    """An erasure. ``read`` of ``size`` events were searched; ``held`` ones match and stay, because a hold covers them."""
+
+    id: str
+    environment: Environment
+    state: ErasureState
+    extent: ErasureExtent
+    basis: ErasureBasis
+    ticket: Optional[str]
+    created_at: str
+    created_by: str
+    read: int
+    size: int
+    events: int
+    rows: int
+    held: int
+    digest: Optional[str]
+    not_before: Optional[str]
+    planned_seq: Optional[int]
+    erased_seq: Optional[int]
+    erased_at: Optional[str]
+    done_at: Optional[str]
+    waiting_for: Optional[Literal["confirmation", "clock", "time_stamp", "signature", "quorum", "destination"]]
+    out_of_reach: List[OutOfReach]
+
+
+class ErasureEvent(TypedDict):
+    """An event of the list: the whole ``row`` goes, or its ``parts``. ``id`` and the others are ``None`` once it is gone."""
+
+    seq: int
+    id: Optional[str]
+    occurred_at: Optional[str]
+    action: Optional[str]
+    row: bool
+    parts: List[str]
+
+
+class ErasureEventPage(TypedDict):
+    events: List[ErasureEvent]
+    cursor: Optional[str]
+    has_more: bool
+
+
+class LogReport(TypedDict):
+    """What auditors read of the lifecycle of a log. docs/api.md#get-logreport says what each list has."""
+
+    log: str
+    made_at: str
+    size: int
+    signed: Optional[int]
+    checkpoint: Optional[str]
+    policy: Optional[Dict[str, Any]]
+    policies: List[Dict[str, Any]]
+    confirmed: List[Dict[str, Any]]
+    planned: List[Dict[str, Any]]
+    cancelled: List[Dict[str, Any]]
+    removals: List[Dict[str, Any]]
+    erasures: List[Dict[str, Any]]
+    holds: List[Dict[str, Any]]
+    #: Whether a list has more than its newest 1,000 entries.
+    more: bool
+    counts: Dict[str, Optional[int]]
+    verified: Optional[Dict[str, Any]]
 
 
 class DestinationAttempt(TypedDict):

@@ -36,7 +36,7 @@ export interface VerifiedCompleteness {
   readonly tenantId: string;
   /** Events that the tenant had, removed ones included. */
   readonly size: number;
-  /** How many of them retention has removed, by the statement of the server. It is not signed: auditors verify removals. */
+  /** How many of them retention or erasures removed, by the statement of the server. It is not signed: auditors verify removals. */
   readonly removed: number;
   /** Events of the caller that are newer than the document. */
   readonly newer: number;

@@ -49,8 +49,10 @@ export interface VerifiedEvent {
    * the hash (`redacted`), is unknown, or belongs to an unverified part is not here.
    */
   readonly event: { readonly [name: string]: JsonValue };
-  /** Parts that the reader cannot verify, because its tier hides a field of them. */
+  /** Parts that the reader cannot verify, because its tier hides a field of them, or because they were erased. */
   readonly unverifiedParts: readonly PartName[];
+  /** Those of them that were erased, by the statement of the server. It is not signed: auditors verify erasures. A receipt names none. */
+  readonly erasedParts: readonly PartName[];
   /** `sha256:` and 64 hexadecimal digits. */
   readonly contentHash: string;
   /** `<project id>/<environment>`. */
@@ -100,6 +102,7 @@ export async function verifyProof(
   return {
     event: coveredFields(event, unverifiedParts),
     unverifiedParts,
+    erasedParts: erasedPartsOf(event, unverifiedParts),
     contentHash: `sha256:${toHex(computed)}`,
     log,
     seq: proof.seq,
@@ -128,6 +131,14 @@ function unverifiedPartsOf(proof: ProofOfEvent): PartName[] {
     return [];
   }
   return PARTS.filter((name) => "hash" in parts[name]!);
+}
+
+/** The parts that the event names as erased. */
+function erasedPartsOf(event: object, unverified: readonly PartName[]): PartName[] {
+  const erasures = (event as { erased?: unknown }).erased ?? [];
+  ensure(Array.isArray(erasures), "malformed", "erased of the event is not a list");
+  const named = new Set<unknown>(erasures.flatMap((erasure) => (isObject(erasure) ? erasure["parts"] : [])));
+  return unverified.filter((name) => named.has(name));
 }
 
 /** A copy of the event with the fields that the hash covers and the reader can verify. */

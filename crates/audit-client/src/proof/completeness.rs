@@ -18,7 +18,7 @@ pub struct Completeness {
     pub log: String,
     /// The number of events that the tenant had, removed ones included.
     pub size: u64,
-    /// How many of them retention has removed, by the statement of the server. It is not signed: auditors verify removals.
+    /// How many of them retention or erasures removed, by the statement of the server. It is not signed: auditors verify removals.
     pub removed: u64,
     /// Of the caller's events, those that are newer than the proof, which says nothing about them.
     pub newer: u64,

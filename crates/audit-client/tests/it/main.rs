@@ -5,6 +5,8 @@ mod actix;
 #[cfg(feature = "verify")]
 mod completeness;
 mod conformance;
+#[cfg(feature = "verify")]
+mod erased;
 mod errors;
 mod flushed;
 mod kit;

@@ -257,7 +257,26 @@ fn use_retention(client: &Client) -> Result<(), audit_client::Error> {
     }))?;
     client.release_hold("id", "closed")?;
     assert_eq!(client.removals()?[0]["kind"], "retention");
+    assert!(client.report()?["counts"].is_object());
+    client.report_html()?;
     Ok(())
+}
+
+fn use_erasures(client: &Client) -> Result<(), audit_client::Error> {
+    assert!(client.erasures()?[0]["state"].is_string());
+    client.erasure("id")?;
+    let requested = client.request_erasure(&json!({
+        "identifiers": {"ids": ["usr_42"], "texts": ["jane@example.com"]},
+        "extent": "person", "basis": "gdpr_17", "ticket": "DSR-118",
+    }))?;
+    assert_eq!(requested["basis"], "gdpr_17");
+    assert!(
+        all(client.erasure_events("id", 10)?).len() > 1,
+        "events of two pages"
+    );
+    client.exclude_from_erasure("id", &[12, 40])?;
+    client.confirm_erasure("id", &format!("sha256:{}", "0".repeat(64)))?;
+    client.cancel_erasure("id")
 }
 
 fn use_streams(base_url: &str, client: &Client) -> Result<(), audit_client::Error> {
@@ -283,6 +302,7 @@ fn the_client_uses_everything_that_the_document_declares() {
     use_administration(&client).expect("administration");
     use_destinations(&client).expect("destinations");
     use_retention(&client).expect("retention");
+    use_erasures(&client).expect("erasures");
     use_streams(&server.base_url, &client).expect("streams");
     let verdict = server.report(&Value::Null);
     assert_eq!(verdict["problems"], json!([]));

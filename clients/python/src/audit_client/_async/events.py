@@ -19,6 +19,7 @@ from ..types import (
     IngestResult,
     Interval,
     LoggedRemoval,
+    LogReport,
     OneOrMore,
     Outcome,
     Proof,
@@ -240,6 +241,15 @@ class AsyncLog:
         """For auditors: the plans in their grace period, the removals and the erasures, oldest first."""
         request = call("GET", "/log/removals", in_environment=True)
         return cast(List[LoggedRemoval], (await self._transport.send(request, json_of))["removals"])
+
+    async def report(self) -> LogReport:
+        """For auditors: policies, removals, erasures and holds of the log, and the numbers of its events."""
+        return cast(LogReport, await self._transport.send(call("GET", "/log/report", in_environment=True), json_of))
+
+    async def report_html(self) -> str:
+        """The same as a page to print."""
+        request = call("GET", "/log/report", {"format": "html"}, in_environment=True)
+        return (await self._transport.send(request, text_response)).decode()
 
     async def consistency(self, from_size: int, to_size: int) -> ConsistencyProof:
         """The proof that the log of ``to_size`` events extends that of ``from_size``."""

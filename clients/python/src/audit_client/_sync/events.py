@@ -20,6 +20,7 @@ from ..types import (
     IngestResult,
     Interval,
     LoggedRemoval,
+    LogReport,
     OneOrMore,
     Outcome,
     Proof,
@@ -241,6 +242,15 @@ class Log:
         """For auditors: the plans in their grace period, the removals and the erasures, oldest first."""
         request = call("GET", "/log/removals", in_environment=True)
         return cast(List[LoggedRemoval], (self._transport.send(request, json_of))["removals"])
+
+    def report(self) -> LogReport:
+        """For auditors: policies, removals, erasures and holds of the log, and the numbers of its events."""
+        return cast(LogReport, self._transport.send(call("GET", "/log/report", in_environment=True), json_of))
+
+    def report_html(self) -> str:
+        """The same as a page to print."""
+        request = call("GET", "/log/report", {"format": "html"}, in_environment=True)
+        return (self._transport.send(request, text_response)).decode()
 
     def consistency(self, from_size: int, to_size: int) -> ConsistencyProof:
         """The proof that the log of ``to_size`` events extends that of ``from_size``."""
