@@ -167,3 +167,17 @@ test("with hidden fields the rest is verified, and the hidden parts are named", 
   assert.ok(found.text.includes("Not visible to you, and so not checked: actor.email, network, client, metadata"), found.text);
   await closePage(page);
 });
+
+test("erased parts are named apart from hidden ones, and no value of one is believed", async () => {
+  const erased = [{ seq: 2, parts: ["actor.email", "network"] }];
+  const page = await openEvent(ids[0], { tier: "standard", change: (event) => Object.assign(event, { erased }) });
+  const found = await outcome(page);
+  assert.equal(found.state, "verified", found.text);
+  assert.ok(found.text.includes("Not visible to you, and so not checked: client, metadata"), found.text);
+  assert.ok(found.text.includes("Erased, and so not checked: actor.email, network"), found.text);
+  await closePage(page);
+  const forged = await openEvent(ids[0], { tier: "standard", change: (event) => Object.assign(event, { erased, context: { ip_address: "192.0.2.1" } }) });
+  const refused = await outcome(forged);
+  assert.deepEqual([refused.state, refused.failed], ["failed", ["Content"]], refused.text);
+  await closePage(forged);
+});

@@ -1,5 +1,6 @@
 // The section Retention: policy and holds with the server, and with responses of the test for a plan, which takes months.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { closePage, expectAccessible, openConsole, request, row, startBrowser, startServer, stopBrowser, stopServer } from "./kit.mjs";
 
@@ -29,6 +30,35 @@ test("a policy is previewed before it is stored", async () => {
   await page.locator(".card", { hasText: "security 3,000 days" }).waitFor();
   const { policy } = await request(server, "GET", "/retention", { key: server.master });
   assert.deepEqual([policy.days, policy.preset, policy.categories], [2190, "hipaa", { security: 3000 }]);
+  await closePage(page);
+});
+
+test("a policy of the test environment leaves the live one alone", async () => {
+  const page = await openConsole(server, "retention?environment=test");
+  await page.getByLabel("Days (empty: for ever)").fill("500");
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.getByRole("button", { name: "Store this policy" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Store", exact: true }).click();
+  await page.locator(".card", { hasText: "500 days" }).waitFor();
+  const policyOf = async (environment) => (await request(server, "GET", `/retention?environment=${environment}`, { key: server.master })).policy;
+  assert.equal((await policyOf("test")).days, 500);
+  assert.notEqual((await policyOf("live"))?.days, 500);
+  await closePage(page);
+});
+
+test("the report is saved as JSON and as a page", async () => {
+  const page = await openConsole(server, "retention");
+  const report = { log: "log/live", policy: null };
+  await page.route("**/api/v1/log/report?**", (route) => {
+    const isJson = new URL(route.request().url()).searchParams.get("format") === "json";
+    return isJson ? route.fulfill({ json: report }) : route.fulfill({ contentType: "text/html", body: "<!doctype html><title>Report</title>" });
+  });
+  const saved = async (name) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+    return [download.suggestedFilename(), readFileSync(await download.path(), "utf8")];
+  };
+  assert.deepEqual(await saved("Save as JSON"), ["retention-report.json", JSON.stringify(report)]);
+  assert.deepEqual(await saved("Save to print"), ["retention-report.html", "<!doctype html><title>Report</title>"]);
   await closePage(page);
 });
 

@@ -14,7 +14,7 @@ export interface Address {
 }
 
 /** The parameters that name an item. An item is of one project and environment. */
-const ITEMS = ["alert", "delivery", "destination", "event", "rule", "tier", "webhook"];
+const ITEMS = ["alert", "delivery", "destination", "erasure", "event", "rule", "tier", "webhook"];
 
 export function readAddress(hash: string = location.hash): Address {
   const [, path = "", query = ""] = /^#\/([^?]*)\??(.*)$/s.exec(hash) ?? [];

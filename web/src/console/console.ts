@@ -7,6 +7,7 @@ import { type Address, hashOf, readAddress, withoutItem } from "./address.js";
 import { AlertRules } from "./sections/alert-rules.js";
 import { Alerts } from "./sections/alerts.js";
 import { Destinations } from "./sections/destinations.js";
+import { Erasures } from "./sections/erasures.js";
 import { Events } from "./sections/events.js";
 import { FirstSteps } from "./sections/first-steps.js";
 import { Keys } from "./sections/keys.js";
@@ -36,6 +37,7 @@ const SECTIONS: Entry[] = [
   { path: "webhooks", label: "Webhooks", content: (session, query) => html`<console-webhooks .session=${session} .query=${query}></console-webhooks>` },
   { path: "destinations", label: "Destinations", content: (session, query) => html`<console-destinations .session=${session} .query=${query}></console-destinations>` },
   { path: "retention", label: "Retention", content: (session, query) => html`<console-retention .session=${session} .query=${query}></console-retention>` },
+  { path: "erasures", label: "Erasures", content: (session, query) => html`<console-erasures .session=${session} .query=${query}></console-erasures>` },
   { path: "redaction", label: "Redaction", content: (session, query) => html`<console-redaction .session=${session} .query=${query}></console-redaction>` },
   { path: "tiers", label: "Viewer tiers", content: (session, query) => html`<console-tiers .session=${session} .query=${query}></console-tiers>` },
   { path: "portal", label: "Portal", content: (session, query) => html`<console-portal .session=${session} .query=${query}></console-portal>` },
@@ -214,7 +216,7 @@ class Console extends LitElement {
 
 define();
 const elements: [string, CustomElementConstructor][] = [
-  ["console-overview", Overview], ["console-first-steps", FirstSteps], ["console-events", Events], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations], ["console-retention", RetentionSection],
+  ["console-overview", Overview], ["console-first-steps", FirstSteps], ["console-events", Events], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations], ["console-retention", RetentionSection], ["console-erasures", Erasures],
   ["console-redaction", Redaction], ["console-tiers", Tiers], ["console-keys", Keys], ["console-streams", Streams], ["console-portal", PortalSection], ["console-usage", UsageSection], ["console-log", Log],
   ["console-page", Console],
 ];

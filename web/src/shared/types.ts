@@ -39,6 +39,8 @@ export interface AuditEvent {
   metadata?: { [key: string]: Json };
   changes?: Change[];
   idempotency_key?: string;
+  /** The parts that erasures have taken, each with the position of its event in the log. */
+  erased?: { seq: number; parts: string[] }[];
 }
 
 export interface EventPage {

@@ -1,5 +1,5 @@
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import type { Api } from "../shared/api.js";
+import { type Api, optional } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { formatJson, inlineJson } from "../shared/exact-json.js";
 import { theme } from "../shared/theme.js";
@@ -7,6 +7,7 @@ import type { AuditEvent, Change, Json, Party } from "../shared/types.js";
 import { visible } from "../shared/visible.js";
 import type { ValueField } from "./filter.js";
 import type { Formats } from "./format.js";
+import { erasedFields } from "./proof.js";
 
 /** Everything about one event. Fires `filter-by` with `{field, value}`, `step` with -1 or 1, and `close`. */
 export class EventDetails extends LitElement {
@@ -17,6 +18,7 @@ export class EventDetails extends LitElement {
     formats: { attribute: false },
     isRaw: { state: true },
     copied: { state: true },
+    erasedAt: { state: true },
   };
   declare event: AuditEvent;
   declare api: Api;
@@ -24,6 +26,10 @@ export class EventDetails extends LitElement {
   declare formats: Formats;
   declare private isRaw: boolean;
   declare private copied: string;
+  /** When its parts were erased, where the reader may know it. */
+  declare private erasedAt: string[];
+  /** The fields that were erased, by path. */
+  private erased = new Set<string>();
 
   static override styles = [
     theme,
@@ -64,10 +70,22 @@ export class EventDetails extends LitElement {
     super();
     this.isRaw = false;
     this.copied = "";
+    this.erasedAt = [];
   }
 
   override willUpdate(changed: PropertyValues): void {
-    if (changed.has("event")) this.copied = "";
+    if (!changed.has("event")) return;
+    this.copied = "";
+    this.erased = new Set(erasedFields(this.event));
+    this.erasedAt = [];
+    if (this.event.erased && !this.api.isViewer) void this.readErasures(this.event, this.event.erased);
+  }
+
+  /** Reads the times of erasures, which the log has. */
+  private async readErasures(event: AuditEvent, erased: { seq: number }[]): Promise<void> {
+    const found = await optional(this.api.get<{ removals: { seq: number; at: string }[] }>("/log/removals")).catch(() => undefined);
+    const times = found?.removals.filter(({ seq }) => erased.some((erasure) => erasure.seq === seq)).map(({ at }) => at);
+    if (event === this.event) this.erasedAt = times ?? [];
   }
 
   /** Moves the focus to the heading, for readers who came here by keyboard. */
@@ -96,6 +114,7 @@ export class EventDetails extends LitElement {
           <audit-log-proof .event=${event} .api=${this.api} .pinnedKey=${this.pinnedKey} .formats=${formats} exportparts="proof"></audit-log-proof>
         </section>
         ${event.redacted ? html`<p class="notice">${t.redacted}</p>` : nothing}
+        ${event.erased ? html`<p class="notice">${t.erasedParts(this.erasedAt.map((at) => formats.full(at)).join(", "))}</p>` : nothing}
         <section>
           <dl>
             ${this.row(t.occurredAt, formats.full(event.occurred_at))} ${this.row(t.receivedAt, formats.full(event.received_at))}
@@ -107,19 +126,19 @@ export class EventDetails extends LitElement {
         </section>
         ${this.changes(event.changes)}
         ${this.section(t.actor, [
-          this.row(t.name, actor?.name), this.row(t.id, actor?.id, "actor_id"), this.row(t.email, actor?.email),
+          this.rowOf("actor.name", t.name, actor?.name), this.rowOf("actor.id", t.id, actor?.id, "actor_id"), this.rowOf("actor.email", t.email, actor?.email),
           this.row(t.type, actor?.type && (t.actorTypes[actor.type] ?? actor.type), "actor_type", actor?.type),
-          this.row(t.onBehalfOf, nameOf(actor?.on_behalf_of)),
-        ], actor)}
+          this.rowOf("actor.on_behalf_of", t.onBehalfOf, nameOf(actor?.on_behalf_of)),
+        ], "actor.", actor)}
         ${this.section(t.target, [
-          this.row(t.name, target?.name), this.row(t.id, target?.id, "target_id"), this.row(t.type, target?.type, "target_type"),
-          this.row(t.furtherTargets, targets?.slice(1).map(nameOf).filter(Boolean).join(", ")),
-        ], target ?? targets?.[0] ?? undefined)}
+          this.rowOf("target.name", t.name, target?.name), this.rowOf("target.id", t.id, target?.id, "target_id"), this.row(t.type, target?.type, "target_type"),
+          this.rowOf("targets", t.furtherTargets, targets?.slice(1).map(nameOf).filter(Boolean).join(", ")),
+        ], "target", target ?? targets?.[0] ?? undefined)}
         ${this.section(t.context, [
-          this.row(t.ipAddress, context?.ip_address, "ip_address"), this.row(t.location, context?.location), this.row(t.userAgent, context?.user_agent),
-          this.row(t.session, context?.session_id, "session_id"),
-        ], context)}
-        ${this.section(t.metadata, metadataRows(event.metadata).map(([name, value]) => this.row(name, value)), event.metadata)}
+          this.rowOf("context.ip_address", t.ipAddress, context?.ip_address, "ip_address"), this.rowOf("context.location", t.location, context?.location),
+          this.rowOf("context.user_agent", t.userAgent, context?.user_agent), this.rowOf("context.session_id", t.session, context?.session_id, "session_id"),
+        ], "context.", context)}
+        ${this.section(t.metadata, this.erased.has("metadata") ? [this.rowOf("metadata", t.metadata, "")] : metadataRows(event.metadata).map(([name, value]) => this.row(name, value)), "metadata", event.metadata)}
         <section>
           <dl>${this.row(t.id, event.id)} ${this.row(t.contentHash, event.content_hash)}</dl>
         </section>
@@ -145,8 +164,15 @@ export class EventDetails extends LitElement {
     this.dispatchEvent(new CustomEvent("step", { detail: direction }));
   }
 
-  private section(title: string, rows: unknown[], value: object | undefined): TemplateResult | typeof nothing {
-    return value && Object.keys(value).length > 0 ? html`<section><h4>${title}</h4><dl>${rows}</dl></section>` : nothing;
+  /** Rows, where the event has a value, or had one below the prefix. */
+  private section(title: string, rows: unknown[], prefix: string, value: object | undefined): TemplateResult | typeof nothing {
+    const isErased = [...this.erased].some((path) => path.startsWith(prefix));
+    return isErased || (value && Object.keys(value).length > 0) ? html`<section><h4>${title}</h4><dl>${rows}</dl></section>` : nothing;
+  }
+
+  /** A line with the value of a field that can be erased. */
+  private rowOf(path: string, label: string, value: string | undefined, field?: ValueField): TemplateResult | typeof nothing {
+    return this.erased.has(path) ? html`<dt>${label}</dt><dd class="muted">${this.formats.messages.erased}</dd>` : this.row(label, value, field);
   }
 
   /** A line with a value; one that is a filter can be clicked. */
@@ -162,8 +188,9 @@ export class EventDetails extends LitElement {
   }
 
   private changes(changes: Change[] | undefined): TemplateResult | typeof nothing {
-    if (!changes || changes.length === 0) return nothing;
     const { messages: t } = this.formats;
+    if (this.erased.has("changes")) return this.section(t.changes, [this.rowOf("changes", t.changes, "")], "changes", undefined);
+    if (!changes || changes.length === 0) return nothing;
     const cell = (value: Json | undefined): unknown => (value === undefined ? html`<span class="muted">${t.absent}</span>` : inlineJson(value));
     return html`<section>
       <h4>${t.changes}</h4>

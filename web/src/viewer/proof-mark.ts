@@ -75,6 +75,7 @@ export class ProofMark extends LitElement {
         <p>${texts[report.outcome]}</p>
         ${report.outcome === "consistent" ? html`<p>${report.key ? t.unpinnedText : t.noKeyText}</p>` : nothing}
         ${report.hidden.length > 0 ? html`<p>${t.hidden(report.hidden.join(", "))}</p>` : nothing}
+        ${report.erased.length > 0 ? html`<p>${t.erased(report.erased.join(", "))}</p>` : nothing}
         ${report.steps.length > 0
           ? html`<details ?open=${!isGood}>
               <summary>${t.checks}</summary>

@@ -12,6 +12,7 @@ import {
   VerificationError,
   verifyInclusion,
 } from "../../../clients/typescript/src/verify/index.js";
+import { fieldOf, FIELDS_OF_PARTS } from "../../../clients/typescript/src/verify/content-hash.js";
 import { hashesOf } from "../../../clients/typescript/src/verify/merkle.js";
 import { fromBase64 } from "../../../clients/typescript/src/verify/bytes.js";
 import { type Api, asFailure } from "../shared/api.js";
@@ -45,6 +46,8 @@ export interface ProofReport {
   size?: number;
   /** Parts that a tier hides. */
   hidden: string[];
+  /** Parts that were erased. */
+  erased: string[];
   key?: string | undefined;
 }
 
@@ -59,7 +62,7 @@ export async function checkProof(api: Api, event: AuditEvent, pinnedKey: string 
   } catch (error) {
     const failure = asFailure(error);
     const reason = failure.kind === "forbidden" ? "forbidden" : failure.kind === "offline" ? "offline" : "other";
-    return { outcome: "unavailable", steps: [], reason, message: failure.message, hidden: [] };
+    return { outcome: "unavailable", steps: [], reason, message: failure.message, hidden: [], erased: [] };
   }
   return verify(event, proof, key, Boolean(pinnedKey?.trim()), expectedLog(api));
 }
@@ -106,14 +109,14 @@ export async function verify(
       steps.push({ name: "signature", state: "skipped", detail: "" });
     }
   } catch (error) {
-    return { outcome: "unavailable", steps, reason: "unsupported", message: asFailure(error).message, hidden: [] };
+    return { outcome: "unavailable", steps, reason: "unsupported", message: asFailure(error).message, hidden: [], erased: [] };
   }
   steps.push({ name: "key", state: isPinned && steps.at(-1)?.state === "ok" ? "ok" : "skipped", detail: key ?? "" });
   const isFailed = steps.some((step) => step.state === "failed");
   const report: ProofReport = {
     outcome: isFailed ? "failed" : isPinned ? "verified" : "consistent",
     steps,
-    hidden: hiddenParts(proof),
+    ...partsWithoutSalt(event, proof),
     position: proof.seq,
     key,
   };
@@ -132,12 +135,25 @@ async function content(event: AuditEvent, proof: ProofOfEvent, name: string | un
   if (!name) throw new Error("the log is unknown, and its name is part of the hash");
   const { content_salt, parts } = proof;
   const isWhole = typeof content_salt === "string";
+  const forged = erasedFields(event).find((path) => fieldOf({ ...event }, path) !== undefined);
+  if (forged) throw new Error(`${forged} is shown, and it was erased: nothing proves it`);
   const hash = isWhole
     ? await contentHash(event, content_salt, name)
     : await contentHashOfParts(event, (parts ?? {}) as Record<string, PartProof>, name);
   const computed = `sha256:${toHex(hash)}`;
   if (computed !== proof.content_hash) throw new Error(`the fields shown give ${computed}, the log has ${proof.content_hash}`);
   return computed;
+}
+
+/** The parts of an event that were erased. */
+function erasedParts({ erased }: AuditEvent): Set<string> {
+  return new Set((erased ?? []).flatMap(({ parts }) => parts));
+}
+
+/** The fields of these parts, by path. */
+export function erasedFields(event: AuditEvent): string[] {
+  const gone = erasedParts(event);
+  return PARTS.filter((name) => gone.has(name)).flatMap((name) => FIELDS_OF_PARTS[name]);
 }
 
 async function inclusion(proof: ProofOfEvent, note: Note | undefined): Promise<string> {
@@ -168,8 +184,10 @@ function logOf(origin: string): string | undefined {
   return /^[^/]+\/([^/]+\/(?:live|test))(?:\/tenants\/[0-9a-f]{64})?$/.exec(origin)?.[1];
 }
 
-function hiddenParts(proof: ProofOfEvent): string[] {
-  const { content_salt, parts } = proof;
-  if (typeof content_salt === "string" || !parts) return [];
-  return PARTS.filter((name) => Object.hasOwn(parts[name] ?? {}, "hash"));
+/** The parts of which the proof has the hash alone: those that were erased, and those that a tier hides. */
+function partsWithoutSalt(event: AuditEvent, { content_salt, parts }: ProofOfEvent): Pick<ProofReport, "hidden" | "erased"> {
+  if (typeof content_salt === "string" || !parts) return { hidden: [], erased: [] };
+  const gone = erasedParts(event);
+  const names = PARTS.filter((name) => Object.hasOwn(parts[name] ?? {}, "hash"));
+  return { hidden: names.filter((name) => !gone.has(name)), erased: names.filter((name) => gone.has(name)) };
 }

@@ -1,5 +1,5 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
-import { Api, type Failure, isAbort } from "../shared/api.js";
+import { Api, asFailure, type Failure, isAbort } from "../shared/api.js";
 import { scheme, theme } from "../shared/theme.js";
 import type { AuditEvent } from "../shared/types.js";
 import { CopyLink } from "./copy-link.js";
@@ -46,6 +46,7 @@ export class AuditLogViewer extends LitElement {
     isAbsolute: { state: true },
     isUtc: { state: true },
     announcement: { state: true },
+    missing: { state: true },
   };
   /** The server, without `/api/v1`; the origin of the page by default. */
   declare baseUrl: string;
@@ -69,6 +70,8 @@ export class AuditLogViewer extends LitElement {
   declare private isUtc: boolean;
   /** What a screen reader says. */
   declare announcement: string;
+  /** Why the wanted event is not shown. */
+  declare private missing: string;
 
   api: Api = new Api({ baseUrl: "", credential: "" });
   formats = new Formats("en", chooseLanguage(["en"]).messages, false);
@@ -94,6 +97,7 @@ export class AuditLogViewer extends LitElement {
     this.isAbsolute = true;
     this.isUtc = false;
     this.announcement = "";
+    this.missing = "";
   }
 
   override connectedCallback(): void {
@@ -343,6 +347,7 @@ export class AuditLogViewer extends LitElement {
       <button @click=${() => this.events.start()}>${t.retry}</button></div>`;
     return html`${isOffline ? offline : nothing}
       ${failure && length > 0 ? html`<div class="notice bad" role="alert">${this.failureText(failure)}</div>` : nothing}
+      ${this.missing ? html`<div class="notice" role="status">${this.missing} <button @click=${() => (this.missing = "")}>${t.close}</button></div>` : nothing}
       ${this.copyLink.message()} ${this.checks.message(this.formats)} ${this.downloads.message(this.formats)}`;
   }
 
@@ -399,6 +404,7 @@ export class AuditLogViewer extends LitElement {
     if (!event) return;
     this.grid.active = position;
     this.wanted = undefined;
+    this.missing = "";
     this.opened = event;
     this.dispatchEvent(new CustomEvent("audit-event-opened", { detail: { id: event.id }, bubbles: true, composed: true }));
     if (isFocused || this.grid.isSmall) void this.focusDetails();
@@ -412,6 +418,7 @@ export class AuditLogViewer extends LitElement {
   }
 
   private async openById(id: string): Promise<void> {
+    this.missing = "";
     try {
       const { event } = await this.api.get<{ event: AuditEvent }>(`/events/${id}`, {}, this.events.signal);
       this.wanted = undefined;
@@ -419,7 +426,8 @@ export class AuditLogViewer extends LitElement {
     } catch (error) {
       if (isAbort(error)) return;
       this.wanted = undefined;
-      this.announcement = this.formats.messages.eventNotFound;
+      const { eventNotFound, eventRemoved } = this.formats.messages;
+      this.missing = asFailure(error).code === "event_removed" ? eventRemoved : eventNotFound;
     }
   }
 

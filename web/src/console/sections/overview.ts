@@ -6,7 +6,9 @@ import { CATEGORIES, type EventPage, type Summary } from "../../shared/types.js"
 import { en } from "../../viewer/languages/en.js";
 import { Formats } from "../../viewer/format.js";
 import { readSummary } from "../../viewer/summary.js";
-import { nameOf, Section } from "../section.js";
+import { nameOf, Section, time } from "../section.js";
+import { type Erasure, isOpen } from "../erasures/views.js";
+import type { Retention } from "./retention.js";
 import type { Usage } from "./usage.js";
 
 const DAYS = 30;
@@ -46,6 +48,10 @@ export class Overview extends Section {
   private readiness = "";
   private metrics = "";
   private usage: Usage | undefined;
+  /** The plan of retention in its grace period. */
+  private plan: Retention["plan"] = null;
+  /** The erasures that are neither done nor cancelled. */
+  private erasures: Erasure[] = [];
   /** The names of the most active actors. */
   private names = new Map<string, string>();
   /** Whether no client has sent an event yet. */
@@ -54,7 +60,8 @@ export class Overview extends Section {
 
   protected override async load(api: Api, signal: AbortSignal): Promise<void> {
     const start_date = new Date(Date.now() - DAYS * 86_400_000).toISOString();
-    const [summary, alerts, checkpoint, usage, ready, metrics, first] = await Promise.all([
+    const { isMaster } = this.session;
+    const [summary, alerts, checkpoint, usage, ready, metrics, first, retention, erasures] = await Promise.all([
       optional(readSummary(api, { start_date, interval: "day", not_tenant_id: OWN_TENANT }, this.formats.zone, signal)),
       optional(api.get<{ alerts: unknown[]; has_more: boolean }>("/alerts", { status: "open", limit: OPEN_ALERTS_MAX })),
       optional(api.text("/log/checkpoint")),
@@ -62,7 +69,11 @@ export class Overview extends Section {
       fetch("/readyz", { cache: "no-store", signal }).then((response) => response.ok, () => false),
       readMetrics(signal),
       optional(api.get<EventPage>("/events", { not_tenant_id: OWN_TENANT, limit: 1 })),
+      isMaster ? optional(api.get<Retention>("/retention")) : undefined,
+      isMaster ? optional(api.get<{ erasures: Erasure[] }>("/erasures")) : undefined,
     ]);
+    this.plan = retention?.plan ?? null;
+    this.erasures = erasures?.erasures.filter(isOpen) ?? [];
     this.summary = summary;
     void this.readNames(api);
     this.isEmpty = first?.events.length === 0 && !first.has_more && !this.session.project?.archived_at;
@@ -89,6 +100,17 @@ export class Overview extends Section {
     });
   }
 
+  /** What will be removed, while it can still be stopped. */
+  private removals(): TemplateResult {
+    const { plan, erasures } = this;
+    const [first] = erasures.flatMap(({ state, not_before }) => (state === "planned" && not_before ? [not_before] : [])).sort();
+    return html`
+      ${plan ? html`<p class="notice"><a href=${this.linkTo("retention", {})}>${NUMBERS.format(plan.events)} events</a> will be removed, not before ${time(plan.not_before)}.</p>` : nothing}
+      ${erasures.length > 0
+        ? html`<p class="notice"><a href=${this.linkTo("erasures", {})}>${erasures.length === 1 ? "1 erasure is" : `${erasures.length} erasures are`} open</a>${first ? html`; events will be erased, not before ${time(first)}` : nothing}.</p>`
+        : nothing}`;
+  }
+
   private card(name: string, value: string | number | undefined, href?: string): TemplateResult | typeof nothing {
     if (value === undefined) return nothing;
     const label = href ? html`<a href=${href}>${name}</a>` : html`<span class="muted">${name}</span>`;
@@ -100,6 +122,7 @@ export class Overview extends Section {
     const counts = CATEGORIES.map((name) => [name, summary?.buckets.reduce((sum, bucket) => sum + (bucket.categories?.[name] ?? 0), 0) ?? 0] as const);
     return html`
       ${this.isEmpty ? html`<console-first-steps .session=${this.session}></console-first-steps>` : nothing}
+      ${this.removals()}
       <div class="cards">
         ${this.card(`events in ${DAYS} days`, summary?.total, this.linkTo("events", {}))} ${this.card("events in the log", this.logSize, this.linkTo("log", {}))}
         ${this.card("open alerts", this.openAlerts, this.linkTo("alerts", {}))} ${this.card("server", this.readiness)}

@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Api } from "../../shared/api.js";
 import { visible } from "../../shared/visible.js";
+import { save } from "../../viewer/download.js";
 import { fieldsOf, listOf, Section, time } from "../section.js";
 
-interface Retention {
+export interface Retention {
   policy: { days: number | null; categories: Record<string, number>; preset: string | null; since: string } | null;
   plan: { seq: number; received_before: Record<string, string>; events: number; held: number; kept: number; digest: string; planned_at: string; not_before: string } | null;
   waiting_for: string | null;
@@ -130,10 +131,18 @@ export class RetentionSection extends Section {
     });
   }
 
+  /** Saves the report for auditors. A page that the console opens has the policy of the console, which refuses the styles of the report. */
+  private async report(format: "json" | "html"): Promise<void> {
+    await this.attempt(async () => {
+      const response = await this.apiUntil(this.loading.signal).fetch("GET", "/log/report", { parameters: { format } });
+      save(await response.blob(), `retention-report.${format}`);
+    }, format === "html" ? "Saved: retention-report.html. Open it and print it." : "Saved: retention-report.json.");
+  }
+
   protected override content(): TemplateResult {
     const { retention } = this;
     if (!this.session.isMaster || !retention) return html`<p class="notice">Retention and holds need a master key.</p>`;
-    return html`${this.cards(retention)} ${this.plan(retention)} ${this.form(retention)} ${this.effect()} ${this.removals(retention)} ${this.holdList()}`;
+    return html`${this.cards(retention)} ${this.plan(retention)} ${this.form(retention)} ${this.effect()} ${this.removals(retention)} ${this.holdList()} ${this.reports()}`;
   }
 
   private cards({ policy, removed }: Retention): TemplateResult {
@@ -188,6 +197,12 @@ export class RetentionSection extends Section {
       <th scope="row">${seq}</th><td>${time(at)}</td><td>${NUMBERS.format(events)}</td><td>${time(received_before["default"])}</td><td><span class="badge">${state ?? "unknown"}</span></td>
     </tr>`);
     return html`<h3>Removals</h3>${this.table(["Position", "Authorised", "Events", "Received before", "State"], rows, "Nothing was removed.")}`;
+  }
+
+  private reports(): TemplateResult {
+    return html`<h3>Report</h3>
+      <p class="muted">For auditors: the policies, removals, erasures and holds of this log, as its events say.</p>
+      <div class="bar"><button @click=${() => this.report("json")}>Save as JSON</button><button @click=${() => this.report("html")}>Save to print</button></div>`;
   }
 
   private holdList(): TemplateResult {

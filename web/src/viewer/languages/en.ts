@@ -159,10 +159,15 @@ export const en = {
   absent: "not set",
   contentHash: "Content hash",
   redacted: "Personal data was removed before this event was stored.",
+  /** The value of a field that was erased. */
+  erased: "erased",
+  /** `times` is empty where they are not known. */
+  erasedParts: (times: string) => `Parts of this event were erased${times && ` on ${times}`}. What they contained is no longer known, so some of the fields marked “erased” may not have been set.`,
   rawJson: "Raw JSON",
   hideJson: "Hide JSON",
   copyJson: "Copy JSON",
   eventNotFound: "This event does not exist, or you cannot see it.",
+  eventRemoved: "This event was removed at the end of its retention period or erased, or it never existed.",
   proof: {
     title: "Proof",
     checks: "What was checked",
@@ -193,12 +198,13 @@ export const en = {
     checkedShown: (good: string, bad: string, unknown: string) => `Verified: ${good}. Not verified: ${bad}. Without a proof: ${unknown}.`,
     position: (position: string, size: string) => `Position ${position} of ${size} in the log`,
     hidden: (parts: string) => `Not visible to you, and so not checked: ${parts}`,
+    erased: (parts: string) => `Erased, and so not checked: ${parts}`,
     notProven: "What this does not prove",
     notProvenList: [
       "That the event is true: it shows what the application reported.",
       "That no other event is missing from the list.",
       "Anything about changes before the event was first signed, about a second after it was stored.",
-      "The mark “redacted”, which is not part of the hash.",
+      "The marks “redacted” and “erased”, which are not part of the hash.",
     ],
     signedBy: "Log",
     key: "Key",
