@@ -84,6 +84,10 @@ const RULES: &[Rule] = &[
         avoids: &[DATABASE, RUNTIME, WEB],
     },
     Rule {
+        package: "audit-archive",
+        avoids: IO,
+    },
+    Rule {
         package: "audit-store",
         avoids: &[WEB, CLIENT],
     },

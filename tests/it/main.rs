@@ -7,6 +7,7 @@
 
 mod access;
 mod alerts;
+mod archive;
 mod backup;
 mod cells;
 mod clients;

@@ -3,6 +3,8 @@
 use crate::manual::{CompletionsOptions, ManOptions};
 use audit_cli::logging::LogFormat;
 use audit_operations::administration::{OrganizationCommand, ProjectCommand, ViewerSecretCommand};
+#[cfg(feature = "archive")]
+use audit_operations::archive::ArchiveCommand;
 use audit_operations::backup::{BackupOptions, RestoreOptions};
 use audit_operations::cells::CellsCommand;
 use audit_operations::copy::CopyOptions;
@@ -62,6 +64,10 @@ pub(crate) enum Command {
     /// Verify, audit and export the verifiable log.
     #[command(subcommand)]
     Log(LogCommand),
+    /// Write events to an archive of Parquet files, and verify it.
+    #[cfg(feature = "archive")]
+    #[command(subcommand)]
+    Archive(ArchiveCommand),
     /// Verify the index.
     #[command(subcommand)]
     Index(IndexCommand),

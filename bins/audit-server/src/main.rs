@@ -16,6 +16,8 @@ mod witnesses;
 use arguments::{Arguments, Command, DatabaseCommand};
 use audit_cli::logging::{self, LogFormat};
 use audit_cli::{is_broken_pipe, make_files_private, name_program, name_variables, print_error};
+#[cfg(feature = "archive")]
+use audit_operations::archive;
 use audit_operations::{
     administration, backup, cells, copy, doctor, health, import, index, init, keys, ledger, schema, secrets,
     shrink,
@@ -48,6 +50,8 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::demo(&options),
         Command::Import(options) => import::run(&options),
         Command::Log(command) => ledger::run(&command),
+        #[cfg(feature = "archive")]
+        Command::Archive(command) => archive::run(&command),
         Command::Index(command) => index::run(&command),
         Command::Health(options) => health::run(&options),
         Command::Completions(options) => manual::completions(&options),

@@ -3,6 +3,8 @@
 use audit_cli::logging::{self, LogFormat};
 use audit_cli::{is_broken_pipe, make_files_private, name_program, print_error};
 use audit_verifier::EXIT_INCONCLUSIVE;
+#[cfg(feature = "archive")]
+use audit_verifier::archive::{self, ArchiveOptions};
 use audit_verifier::audit::{self, AuditOptions};
 use audit_verifier::check::{self, CheckOptions};
 use audit_verifier::compare::{self, CompareOptions};
@@ -34,6 +36,11 @@ enum Command {
     ///
     /// Exit code 0: the file proves what it states. 1: it does not. 2: the check could not be completed.
     Check(CheckOptions),
+    /// Verify an archive (`audit-server archive create`): every event, the chain of its files, and the log's signature.
+    ///
+    /// Exit code 0: the archive has every event up to its end. 1: it does not. 2: the check could not be completed.
+    #[cfg(feature = "archive")]
+    Archive(ArchiveOptions),
     /// Verify the records of a destination, as a receiver has kept them: nothing is missing, nothing was changed.
     ///
     /// Exit code 0: the file is complete up to its last checkpoint. 1: it is not. 2: the check could not be completed.
@@ -72,6 +79,8 @@ fn main() -> ExitCode {
         Command::Audit(options) => audit::run(options),
         Command::Compare(options) => compare::run(options),
         Command::Check(options) => check::run(options),
+        #[cfg(feature = "archive")]
+        Command::Archive(options) => archive::run(options),
         Command::Stream(options) => stream::run(options),
         #[cfg(feature = "witness")]
         Command::Witness(options) => audit_witness::run(options),

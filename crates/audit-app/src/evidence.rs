@@ -12,7 +12,7 @@ use audit_ledger::{
 };
 use audit_store::{LedgerId, LoggedEvent, Reader, RemovalState, StoreError};
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// The maximum number of events of one read.
 const READ_EVENTS_MAX: usize = 500;
@@ -70,7 +70,7 @@ pub struct RemovedEvidence {
 }
 
 /// What is at a position of the log.
-enum Entry<'a> {
+pub(crate) enum Entry<'a> {
     Event(&'a LoggedEvent),
     Removed(&'a RemovedEvidence),
 }
@@ -322,12 +322,40 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Passes what is at the given positions to `take`, each with its position and leaf hash.
+    /// Passes what is at the given positions to `take`, each with its position and leaf hash. An evidence archive has whole events only: one of
+    /// which parts were erased counts as removed.
     fn each_entry(
         &self,
         evidence: &Evidence,
         seqs: Range<u64>,
         mut take: impl FnMut(Entry<'_>, u64, Hash) -> Result<()>,
+    ) -> Result<()> {
+        self.each_position(evidence.ledger_id, &evidence.log, seqs, |entry, seq| {
+            let (content_hash, erasures) = match &entry {
+                Entry::Event(logged) => (
+                    logged.event.content_hash,
+                    logged.event.content_salt.erased().map(ErasedParts::erasures),
+                ),
+                Entry::Removed(removed) => (removed.content_hash, None),
+            };
+            let erased = erasures.and_then(<[u64]>::last).map(|removal| RemovedEvidence {
+                content_hash,
+                removal: *removal,
+            });
+            let entry = erased.as_ref().map_or(entry, Entry::Removed);
+            take(entry, seq, Hash::of_event(&content_hash))?;
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    /// Passes what is at the given positions to `take`, each with its position, until it breaks. The content hash of each event is
+    /// verified.
+    pub(crate) fn each_position(
+        &self,
+        ledger_id: LedgerId,
+        log: &LogName,
+        seqs: Range<u64>,
+        mut take: impl FnMut(Entry<'_>, u64) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let Range { mut start, end } = seqs;
         while start < end {
@@ -335,43 +363,27 @@ impl AuditLog {
             start = seqs.end;
             let limit = (seqs.end - seqs.start) as usize;
             let (events, removed) = self.store.query(|reader| {
-                let mut events = reader.logged_events(evidence.ledger_id, seqs.start, limit)?;
+                let mut events = reader.logged_events(ledger_id, seqs.start, limit)?;
                 events.retain(|event| event.seq < seqs.end);
                 // After the events: a record is stored before its event goes.
                 let removed = match events.len() == limit {
                     true => BTreeMap::new(),
-                    false => removed_between(reader, evidence.ledger_id, seqs.clone())?,
+                    false => removed_between(reader, ledger_id, seqs.clone())?,
                 };
                 Ok::<_, EvidenceError>((events, removed))
             })?;
             let mut events = events.iter().peekable();
             for seq in seqs {
-                if let Some(logged) = events.next_if(|logged| logged.seq == seq) {
-                    let content_hash = logged.event.content_hash;
-                    if logged.event.computed_hash(&evidence.log) != Some(content_hash) {
-                        return Err(EvidenceError::Altered { seq });
+                let entry = match events.next_if(|logged| logged.seq == seq) {
+                    Some(logged) if logged.event.computed_hash(log) == Some(logged.event.content_hash) => {
+                        Entry::Event(logged)
                     }
-                    let leaf = Hash::of_event(&content_hash);
-                    let erasures = logged.event.content_salt.erased().map(ErasedParts::erasures);
-                    match erasures.and_then(<[u64]>::last) {
-                        // An archive has whole events only.
-                        Some(removal) => {
-                            let erased = RemovedEvidence {
-                                content_hash,
-                                removal: *removal,
-                            };
-                            take(Entry::Removed(&erased), seq, leaf)?;
-                        }
-                        None => take(Entry::Event(logged), seq, leaf)?,
-                    }
-                    continue;
+                    Some(_) => return Err(EvidenceError::Altered { seq }),
+                    None => Entry::Removed(removed.get(&seq).ok_or(EvidenceError::Altered { seq })?),
+                };
+                if take(entry, seq)?.is_break() {
+                    return Ok(());
                 }
-                let removed = removed.get(&seq).ok_or(EvidenceError::Altered { seq })?;
-                take(
-                    Entry::Removed(removed),
-                    seq,
-                    Hash::of_event(&removed.content_hash),
-                )?;
             }
         }
         Ok(())

@@ -36,6 +36,7 @@ mod accounts;
 mod activity;
 mod alert_rules;
 mod alerts;
+mod archive;
 mod authentication;
 mod backups;
 mod cells;
@@ -81,6 +82,7 @@ pub use accounts::{NewOrganization, PROJECTS_MAX, ProjectChange, ProjectListing}
 pub use activity::ActivityReport;
 pub use alert_rules::AlertRules;
 pub use alerts::{AlertInContext, AlertsRequest, AlertsResponse};
+pub use archive::{LoggedPosition, SignedLog};
 pub use authentication::{Identity, Presented};
 pub use backups::{BackupStatistics, Backups};
 pub use cells::administration::CellReport;

@@ -225,11 +225,14 @@ impl PartProofs {
 impl ContentHash {
     /// The content hash of an event with this canonical text. `None` when the text is not one of an event.
     pub fn of(canonical: &str, salt: &ContentSalt, log: &LogName) -> Option<Self> {
-        let fields = FieldRanges::find(canonical)?.of(canonical);
-        let [hash] = hash_together(&[(fields, *salt)], log, &mut Batch::default())
-            .try_into()
-            .ok()?;
-        Some(hash.1)
+        Some(Self::of_fields(&FieldTexts::find(canonical)?, salt, log))
+    }
+
+    /// The content hash of an event with these fields.
+    pub(crate) fn of_fields(fields: &FieldTexts<'_>, salt: &ContentSalt, log: &LogName) -> Self {
+        let hashed = hash_together(&[(*fields, *salt)], log, &mut Batch::default());
+        let [(_, hash)] = hashed.try_into().expect("one event has one hash");
+        hash
     }
 
     /// The content hash that a reader computes from the parts that it sees and the proofs of all parts. The members of `event` that are
@@ -238,15 +241,14 @@ impl ContentHash {
         Self::of_parts(&VisibleTexts::of(event).texts(), proofs, log)
     }
 
-    /// The content hash of an event with this canonical text, of which the parts without a salt were erased. `None` when the text is not
-    /// one of an event, or has a field of an erased part, which nothing would prove.
-    pub fn of_erased(canonical: &str, proofs: &PartProofs, log: &LogName) -> Option<Self> {
-        let fields = FieldRanges::find(canonical)?.of(canonical);
+    /// The content hash of an event with these fields, of which the parts without a salt were erased. `None` when it has a field of an
+    /// erased part, which nothing would prove.
+    pub(crate) fn of_erased(fields: &FieldTexts<'_>, proofs: &PartProofs, log: &LogName) -> Option<Self> {
         let is_absent = |part: EventPart| part.fields().iter().all(|field| fields.get(*field).is_empty());
         proofs
             .hidden()
             .all(is_absent)
-            .then(|| Self::of_parts(&fields, proofs, log))
+            .then(|| Self::of_parts(fields, proofs, log))
     }
 
     fn of_parts(fields: &FieldTexts<'_>, proofs: &PartProofs, log: &LogName) -> Self {

@@ -159,11 +159,21 @@ fn end_of_string(text: &[u8], start: usize) -> Option<usize> {
 
 /// The canonical JSON of each hashed field, empty where the event does not have it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FieldTexts<'a>([&'a str; FIELDS]);
+pub struct FieldTexts<'a>([&'a str; FIELDS]);
 
 impl<'a> FieldTexts<'a> {
+    /// Those of the canonical text of an event. `None` where it is not one that the service writes.
+    pub fn find(canonical: &'a str) -> Option<Self> {
+        Some(FieldRanges::find(canonical)?.of(canonical))
+    }
+
+    /// Those that `text` returns. They are hashed as they are, so a hash proves that they are canonical.
+    pub fn from_fn(mut text: impl FnMut(EventField) -> &'a str) -> Self {
+        Self(std::array::from_fn(|index| text(EventField::ALL[index])))
+    }
+
     /// The value of a field.
-    pub(crate) fn get(&self, field: EventField) -> &'a str {
+    pub fn get(&self, field: EventField) -> &'a str {
         self.0[field as usize]
     }
 }

@@ -90,6 +90,7 @@ pub use event_part::{EventPart, HashedIn};
 pub use event_reader::{check_free_form, limits};
 pub use event_text::EventText;
 pub use facets::{Facet, FacetValues, Facets};
+pub use field_texts::FieldTexts;
 pub use fields::Fields;
 pub use filter::{EventFilter, EventOrder, PageLimit};
 pub use glob::{ActionGlob, ActionGlobError};

@@ -1,6 +1,6 @@
 //! What is stored beside an event to compute its content hash: the salt, or what is left of it after an erasure.
 
-use crate::{ContentHash, ContentSalt, EventPart, LogName, PartMask, PartProofs};
+use crate::{ContentHash, ContentSalt, EventPart, FieldTexts, LogName, PartMask, PartProofs};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -58,9 +58,14 @@ impl StoredSalt {
     /// The content hash of an event with this canonical text. `None` when the text is not one of an event, or has a field of a part
     /// that was erased.
     pub fn content_hash(&self, canonical: &str, log: &LogName) -> Option<ContentHash> {
+        self.content_hash_of(&FieldTexts::find(canonical)?, log)
+    }
+
+    /// The content hash of an event with these fields. `None` when a part that was erased has one of them.
+    pub fn content_hash_of(&self, fields: &FieldTexts<'_>, log: &LogName) -> Option<ContentHash> {
         match self {
-            Self::Whole(salt) => ContentHash::of(canonical, salt, log),
-            Self::Parts(parts) => ContentHash::of_erased(canonical, &parts.proofs, log),
+            Self::Whole(salt) => Some(ContentHash::of_fields(fields, salt, log)),
+            Self::Parts(parts) => ContentHash::of_erased(fields, &parts.proofs, log),
         }
     }
 

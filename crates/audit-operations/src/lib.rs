@@ -14,6 +14,8 @@
 
 pub mod administration;
 mod anchor_options;
+#[cfg(feature = "archive")]
+pub mod archive;
 pub mod backup;
 pub mod cells;
 mod clock_watch;

@@ -68,7 +68,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    fn refused(reason: impl Display) -> Self {
+    pub(crate) fn refused(reason: impl Display) -> Self {
         Self::Refused(reason.to_string())
     }
 }
@@ -85,9 +85,15 @@ impl From<std::io::Error> for Failure {
 /// # Errors
 /// When the output cannot be written.
 pub fn run(options: &CheckOptions) -> anyhow::Result<ExitCode> {
-    match check(options) {
+    let proved = check(options).map(|proved| printable(&proved).into_owned());
+    finish(proved, &options.file)
+}
+
+/// Prints what a file proves, or why it does not.
+pub(crate) fn finish(outcome: Result<String, Failure>, file: &Path) -> anyhow::Result<ExitCode> {
+    match outcome {
         Ok(proved) => {
-            let printed = writeln!(std::io::stdout(), "{}", printable(&proved));
+            let printed = writeln!(std::io::stdout(), "{proved}");
             printed.or_else(|error| match error.into() {
                 error if is_broken_pipe(&error) => Ok(()),
                 error => Err(error),
@@ -95,7 +101,7 @@ pub fn run(options: &CheckOptions) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(Failure::Refused(reason)) => {
-            print_error(&format!("REFUSED: {}: {reason}", options.file.display()));
+            print_error(&format!("REFUSED: {}: {reason}", file.display()));
             Ok(ExitCode::from(EXIT_REFUSED))
         }
         Err(Failure::Inconclusive(error)) => {
@@ -162,7 +168,7 @@ pub(crate) fn keys_of(rotations: Option<&Path>, key: &VerifierKey) -> anyhow::Re
 }
 
 /// Checks that a quorum of the policy's witnesses has cosigned a checkpoint. Returns what to say of it.
-fn check_quorum(policy: Option<&Policy>, note: &str) -> Result<String, Failure> {
+pub(crate) fn check_quorum(policy: Option<&Policy>, note: &str) -> Result<String, Failure> {
     let Some(policy) = policy else {
         return Ok(String::new());
     };

@@ -4,12 +4,15 @@
 //!   the log contradicts its signature, an earlier checkpoint or its own events.
 //! - [`compare`] tells whether two auditors were shown one history.
 //! - [`check`] verifies receipts, proofs, evidence archives, anchors and proofs of completeness offline.
+//! - `archive` verifies archives, with the feature of that name.
 //! - [`stream`] verifies what the receiver of a destination has kept.
 //!
 //! `audit-verify` is the program; `audit-server` has the same commands. docs/ledger.md has the formats and what each of them proves.
 
 mod age;
 pub mod anchor_files;
+#[cfg(feature = "archive")]
+pub mod archive;
 pub mod audit;
 pub mod check;
 pub mod compare;

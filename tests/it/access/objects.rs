@@ -105,7 +105,10 @@ impl Objects {
                 String::new()
             }
             Target::Hold => {
-                let request = own.master().post("/holds").json(json!({"reason": "a case", "tenant_id": unique_name()}));
+                let request = own
+                    .master()
+                    .post("/holds")
+                    .json(json!({"reason": "a case", "tenant_id": unique_name()}));
                 text_of(&request.send().expect_status(201)["hold"], "id")
             }
             Target::Erasure => self.erasure.get_or_init(|| self.listed_erasure()).clone(),

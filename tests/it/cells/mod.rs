@@ -1,5 +1,6 @@
 //! Cells: a deployment whose projects are in several schemas.
 
+mod archives;
 mod archiving;
 mod citus;
 mod own_events;

@@ -2,6 +2,7 @@
 
 use super::erased::{ABOUT_JANE, BY_JANE, Erased, HELD, MARKER, NEARLY_JANE, ON_JANE, PAT};
 use super::{GRACE_MILLIS, Scene, confirm, done, listed, read, request_of};
+use crate::archive::Archive;
 use crate::log::{audit, live_log};
 use audit_domain::{ContentHash, LogName, StoredSalt};
 use audit_ledger::{Hash, InclusionProof, SignedCheckpoint, VerifierKey};
@@ -21,6 +22,7 @@ on_both_databases! {
     a_viewer_verifies_an_erased_event_and_cannot_guess_the_rest,
     receipts_of_an_erased_event_verify,
     an_archive_of_erased_events_verifies_and_names_nobody,
+    an_archive_of_parquet_has_what_erasures_left,
     an_erasure_that_another_one_has_preceded_is_no_finding,
 }
 
@@ -264,6 +266,24 @@ fn an_archive_of_erased_events_verifies_and_names_nobody(kind: DatabaseKind) {
     let name = key.split('+').next().expect("a name");
     let log = format!("{name}/{project}/live");
     command_line(&["check", path, "--key", key, "--log", &log]).success();
+}
+
+fn an_archive_of_parquet_has_what_erasures_left(kind: DatabaseKind) {
+    let Some(erased) = Erased::shared(kind) else {
+        return;
+    };
+    let scene = erased.scene();
+    let archive = Archive::of(&scene.database, &scene.organization);
+    archive.create(&scene.database, &[]).success();
+    let said = archive.verified();
+    let counts = format!(
+        "of {} of them parts were erased, {ROWS} were removed",
+        scene.erased_rows()
+    );
+    assert!(
+        said.contains(&counts) && !said.contains("behind its end"),
+        "{said}"
+    );
 }
 
 /// The same events are in three lists. While the other plans wait, what they would take is gone already.

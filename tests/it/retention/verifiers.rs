@@ -1,6 +1,8 @@
 //! What verifiers say of a log after a removal.
 
-use super::{NEW, OLD, Scene, audit};
+use super::{DAYS, NEW, OLD, Scene, audit};
+use crate::archive::Archive;
+use crate::log::{store_events, text_of};
 use audit_tests::{DatabaseKind, command_line, command_line_on, on_both_databases, temporary_directory};
 use serde_json::json;
 
@@ -8,6 +10,8 @@ on_both_databases! {
     log_verify_counts_what_was_removed,
     a_new_auditor_and_one_who_has_seen_the_events_accept_a_removal,
     an_archive_says_which_events_were_removed,
+    an_archive_of_parquet_has_the_hashes_of_removed_events,
+    an_archive_from_before_a_removal_goes_on_after_it,
 }
 
 fn log_verify_counts_what_was_removed(kind: DatabaseKind) {
@@ -65,4 +69,40 @@ fn an_archive_says_which_events_were_removed(kind: DatabaseKind) {
     let log = format!("{name}/{}/live", scene.organization.project_id);
     let said = command_line(&["check", path, "--key", key, "--log", &log]).success();
     assert!(said.contains("the events before were removed"), "{said}");
+}
+
+fn an_archive_of_parquet_has_the_hashes_of_removed_events(kind: DatabaseKind) {
+    let Some(scene) = Scene::removed(kind) else { return };
+    let archive = Archive::of(&scene.database, &scene.organization);
+    archive.create(&scene.database, &[]).success();
+    let said = archive.verified();
+    assert!(said.contains(&format!("{OLD} were removed")), "{said}");
+    assert!(!said.contains("behind its end"), "{said}");
+}
+
+fn an_archive_from_before_a_removal_goes_on_after_it(kind: DatabaseKind) {
+    let created = Scene::create(kind, |organization| store_events(&organization.project(), OLD));
+    let Some((mut scene, server)) = created else {
+        return;
+    };
+    let archive = Archive::of(&scene.database, &scene.organization);
+    let january = [
+        "archive",
+        "create",
+        "--until",
+        "2026-01",
+        "--to",
+        text_of(&archive.directory),
+    ];
+    command_line_on(&scene.database, &january).success();
+    let before = archive.verified();
+    scene.remove(json!({"days": DAYS}));
+    crate::log::stop(server);
+    archive.create(&scene.database, &[]).success();
+    let said = archive.verified();
+    assert!(
+        before.contains("in 1 files") && said.contains("in 2 files"),
+        "{before}{said}"
+    );
+    assert!(said.contains(" 0 were removed"), "{said}");
 }

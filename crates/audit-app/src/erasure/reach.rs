@@ -10,7 +10,7 @@ audit_domain::words! {
     pub enum OutOfReachKind {
         /// A destination to which events were delivered.
         Destination = "destination",
-        /// Receipts, proofs and evidence archives.
+        /// Receipts, proofs, evidence archives and archives.
         Receipt = "receipt",
         /// Backups.
         Backup = "backup",
@@ -38,7 +38,7 @@ pub struct OutOfReach {
 const PLACES: [(OutOfReachKind, &str); 5] = [
     (
         OutOfReachKind::Receipt,
-        "receipts, proofs, exports and evidence archives that were made before have what they showed",
+        "receipts, proofs, exports, evidence archives and archives that were made before have what they showed",
     ),
     (
         OutOfReachKind::Backup,
