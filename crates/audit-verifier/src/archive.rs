@@ -58,6 +58,10 @@ fn check(options: &ArchiveOptions) -> Result<String, Failure> {
         log: options.log.as_deref(),
         policy: policy.as_ref(),
     };
+    if !options.directory.is_dir() {
+        let path = options.directory.display();
+        return Err(Failure::Inconclusive(anyhow!("there is no directory {path}")));
+    }
     let (mut logs, others) = layout::logs(&options.directory)?;
     refuse_others(&others)?;
     if let Some(log) = expected.log {

@@ -137,6 +137,9 @@ fn a_changed_archive_is_refused(kind: DatabaseKind) {
     let empty = temporary_directory("archive-");
     let none = command_line(&["archive", "verify", text_of(&empty), "--key", &archive.key]);
     assert_eq!(none.exit, Exit::Code(1), "{none:?}");
+    let nowhere = empty.join("nowhere");
+    let none = command_line(&["archive", "verify", text_of(&nowhere), "--key", &archive.key]);
+    assert_eq!(none.exit, Exit::Code(2), "{none:?}");
 }
 
 /// A database that was restored from a backup has other events at the positions of the archive, or fewer.
