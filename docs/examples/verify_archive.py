@@ -70,6 +70,7 @@ def content_hash(row, log):
             require(all(row[field] is None for field in fields.split()), f"event {row['seq']} has a part that was erased")
             hashes.append(rest[1:33])
             rest = rest[33:]
+    require(not rest, f"event {row['seq']} has another content_salt")
     return sha256(b"\3", log.encode(), b"\n", *hashes, values(row, OPEN))
 
 
@@ -135,7 +136,8 @@ def signed(note, key):
 
 def rows(path):
     file = pyarrow.parquet.ParquetFile(path)
-    require(set(file.schema_arrow.names) == COLUMNS, f"{path} has other columns")
+    require(sorted(file.schema_arrow.names) == sorted(COLUMNS), f"{path} has other columns")
+    require(not file.metadata.metadata, f"{path} has metadata that an archive does not have")
     for batch in file.iter_batches():
         for column in TIMES:
             index = batch.schema.get_field_index(column)
@@ -147,15 +149,16 @@ require(len(sys.argv) == 4, "usage: verify_archive.py DIRECTORY KEY LOG")
 directory, key, origin = sys.argv[1:]
 project, environment = origin.split("/")[-2:]
 log = f"{project}/{environment}"
-folder = f"{directory}/project={project}/environment={environment}/month=*"
-tree, size, events, gone, previous, files = [], 0, 0, 0, None, []
+folder = f"{glob.escape(directory)}/project={project}/environment={environment}/month=*"
+tree, size, events, erased, gone, last, previous, files = [], 0, 0, 0, 0, 0, None, []
 for path in sorted(glob.glob(f"{folder}/_manifest-*.json"), key=os.path.basename):
     with open(path, "rb") as file:
         text = file.read()
     manifest = json.loads(text)
     require((manifest["version"], manifest["log"]) == (1, log), f"{path} is of another log or version")
     require((manifest["first_seq"], manifest["previous"]) == (size, previous), f"{path} does not continue the archive")
-    files.append(path.replace("_manifest-", "").replace(".json", ".parquet"))
+    name = os.path.basename(path).removeprefix("_manifest-").removesuffix(".json")
+    files.append(os.path.join(os.path.dirname(path), f"{name}.parquet"))
     with open(files[-1], "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     require(manifest["file_sha256"] == f"sha256:{digest}", f"{files[-1]} is another file")
@@ -172,8 +175,12 @@ for path in sorted(glob.glob(f"{folder}/_manifest-*.json"), key=os.path.basename
         row = next(present, None)
         require(row and row["seq"] == seq, f"event {seq} is missing")
         require(content_hash(row, log) == row["content_hash"], f"event {seq} was changed")
+        at = row["received_at"] if row["claimed_at"] is None else row["claimed_at"]
+        month = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=at)
+        require(month.strftime("month=%Y-%m") == os.path.basename(os.path.dirname(path)), f"event {seq} is of another month")
+        require(at >= last, f"event {seq} was received before the event that precedes it")
         append(tree, row["content_hash"])
-        events += 1
+        events, erased, last = events + 1, erased + (len(row["content_salt"]) != 16), at
     require(next(present, None) is None and not removed, f"{files[-1]} has more than its manifest")
     size, previous = manifest["end_seq"], f"sha256:{hashlib.sha256(text).hexdigest()}"
     name, signed_size, signed_root = signed(manifest["checkpoint"], key)[:3]
@@ -181,5 +188,7 @@ for path in sorted(glob.glob(f"{folder}/_manifest-*.json"), key=os.path.basename
     proof = [base64.b64decode(node) for node in manifest["consistency"]]
     check_consistency(size, root(tree), int(signed_size), base64.b64decode(signed_root), proof)
 require(files, "the archive does not have the log")
-require(sorted(files) == sorted(glob.glob(f"{folder}/*.parquet")), "a file has no manifest")
-print(f"{origin}: the first {size} positions of {signed_size} are archived: {events} events, {gone} removed, signed by {key.split('+')[0]}")
+below = glob.glob(f"{glob.escape(directory)}/project={project}/**/*.parquet", recursive=True, include_hidden=True)
+below = [path for path in below if f"/environment={environment}/" in path]
+require(sorted(files) == sorted(below), "a file has no manifest")
+print(f"{origin}: the first {size} positions of {signed_size} are archived: {events} events, of {erased} of them parts were erased, {gone} removed, signed by {key.split('+')[0]}")

@@ -20,6 +20,7 @@ pub struct Chain {
     frontier: Frontier,
     previous: Option<Sha256Digest>,
     last_at: Option<Timestamp>,
+    month: Option<Month>,
     /// Positions of events that removals and erasures name, and that have not been read yet.
     removals: BTreeSet<u64>,
     /// The events that are there.
@@ -43,6 +44,7 @@ impl Chain {
             frontier,
             previous,
             last_at: None,
+            month: None,
             removals: BTreeSet::new(),
             events: 0,
             erased: 0,
@@ -53,6 +55,11 @@ impl Chain {
     /// The number of positions so far: where the next file begins.
     pub const fn size(&self) -> u64 {
         self.frontier.size()
+    }
+
+    /// The month of the newest file.
+    pub const fn month(&self) -> Option<Month> {
+        self.month
     }
 
     /// Whether removals or erasures are stated whose events are behind the end of the chain, where only the log shows them.
@@ -85,6 +92,7 @@ impl Chain {
             .consistency
             .verify(&self.frontier.head(), signed.head())?;
         self.previous = Some(Manifest::digest(text));
+        self.month = Some(manifest.month);
         Ok(signed)
     }
 
@@ -117,6 +125,13 @@ impl Chain {
             let is_later = run.removal >= run.seqs().end && run.removal < signed;
             if run.first_seq < self.size() + removed.len() as u64 || !is_later {
                 return Err(ArchiveError::member("removed", "a run is not where it can be"));
+            }
+            // The events that authorise removals stay in the log.
+            if self.removals.range(run.seqs()).next().is_some() {
+                return Err(ArchiveError::member(
+                    "removed",
+                    "it has an event that authorises a removal",
+                ));
             }
             removed.extend(run.seqs().zip(&run.content_hashes));
             self.removals.insert(run.removal);

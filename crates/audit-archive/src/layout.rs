@@ -58,13 +58,17 @@ impl Part {
     /// The text of the manifest.
     ///
     /// # Errors
-    /// When it cannot be read, or is larger than any.
+    /// When it cannot be read; [`io::ErrorKind::InvalidData`] when it is larger than any, or not UTF-8.
     pub fn read_manifest(&self, log_directory: &Path) -> io::Result<String> {
         let mut text = String::new();
-        let file = File::open(self.manifest(log_directory))?;
-        file.take(MANIFEST_BYTES_MAX).read_to_string(&mut text)?;
-        match text.len() as u64 == MANIFEST_BYTES_MAX {
-            true => Err(io::Error::other("the manifest is too large")),
+        let path = self.manifest(log_directory);
+        let file = File::open(&path).map_err(|error| named(&error, &path))?;
+        let read = file.take(MANIFEST_BYTES_MAX).read_to_string(&mut text);
+        match read.map_err(|error| named(&error, &path))? as u64 == MANIFEST_BYTES_MAX {
+            true => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the manifest is too large",
+            )),
             false => Ok(text),
         }
     }
@@ -114,7 +118,7 @@ pub fn list(log_directory: &Path) -> io::Result<Listing> {
     let mut listing = Listing::default();
     let mut files = Vec::new();
     for (name, path) in entries(log_directory)? {
-        if [NEW_FILE, NEW_MANIFEST].contains(&name.as_str()) {
+        if [NEW_FILE, NEW_MANIFEST].contains(&name.as_str()) && !path.is_dir() {
             continue;
         }
         let Some(month) = name.strip_prefix("month=").and_then(parse_month) else {
@@ -140,11 +144,12 @@ pub fn list(log_directory: &Path) -> io::Result<Listing> {
 /// The logs of an archive, and what is none of it.
 ///
 /// # Errors
-/// When the directory cannot be read.
+/// When the directory does not exist or cannot be read.
 pub fn logs(archive: &Path) -> io::Result<(Vec<LogName>, Vec<PathBuf>)> {
+    fs::metadata(archive).map_err(|error| named(&error, archive))?;
     let (mut logs, mut others) = (Vec::new(), Vec::new());
     for (project, path) in entries(archive)? {
-        if project == LOCK {
+        if project == LOCK && !path.is_dir() {
             continue;
         }
         let Some(project) = project.strip_prefix("project=") else {
@@ -162,14 +167,19 @@ pub fn logs(archive: &Path) -> io::Result<(Vec<LogName>, Vec<PathBuf>)> {
     Ok((logs, others))
 }
 
+/// The error with the path that it is about.
+fn named(error: &io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
 /// The entries of a directory, by name; none where it does not exist. A name that is not UTF-8 is shown as well as it can be.
 fn entries(directory: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
     let read = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        read => read?,
+        read => read.map_err(|error| named(&error, directory))?,
     };
     read.map(|entry| {
-        let entry = entry?;
+        let entry = entry.map_err(|error| named(&error, directory))?;
         Ok((entry.file_name().to_string_lossy().into_owned(), entry.path()))
     })
     .collect()

@@ -18,6 +18,7 @@
 mod chain;
 mod columns;
 mod error;
+mod footer;
 pub mod layout;
 mod manifest;
 mod reader;

@@ -2,10 +2,12 @@
 
 use crate::columns::{self, COUNT, Kind};
 use crate::error::{ArchiveError, Result};
+use crate::footer;
 use audit_domain::{ContentHash, EventField, FieldTexts, LogName, StoredSalt, Timestamp, canonical};
+use parquet::basic::ColumnOrder;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, FixedLenByteArrayType, Int64Type};
-use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use std::fs::File;
@@ -59,7 +61,9 @@ pub fn read_events(file: File, log: &LogName, take: impl FnMut(ArchivedEvent) ->
 }
 
 fn read_file(file: File, log: &LogName, mut take: impl FnMut(ArchivedEvent) -> Result<()>) -> Result<()> {
+    let of_footer = file.try_clone()?;
     let reader = SerializedFileReader::new(file)?;
+    let footer = footer::read(&of_footer)?;
     let metadata = reader.metadata().file_metadata();
     if metadata.schema() != &*columns::schema()? {
         return Err(ArchiveError::Form("other columns than an archive"));
@@ -70,6 +74,8 @@ fn read_file(file: File, log: &LogName, mut take: impl FnMut(ArchivedEvent) -> R
     {
         return Err(ArchiveError::Form("metadata that an archive does not have"));
     }
+    check_totals(reader.metadata())?;
+    check_names(&footer, reader.num_row_groups())?;
     for index in 0..reader.num_row_groups() {
         check_columns(reader.metadata().row_group(index))?;
         let group = reader.get_row_group(index)?;
@@ -78,14 +84,50 @@ fn read_file(file: File, log: &LogName, mut take: impl FnMut(ArchivedEvent) -> R
     Ok(())
 }
 
-/// Refuses what readers use to skip rows, but for statistics, which are checked later.
+/// Refuses columns under other names than those of the schema.
+fn check_names(footer: &[u8], row_groups: usize) -> Result<()> {
+    let fields = EventField::ALL.iter().map(|field| columns::name(*field));
+    let expected: Vec<String> = std::iter::once(columns::SEQ.to_owned()).chain(fields).collect();
+    let expected = std::iter::repeat_n(&expected, row_groups).flatten();
+    match footer::column_names(footer) {
+        Some(names) if names.iter().copied().eq(expected.map(String::as_bytes)) => Ok(()),
+        _ => Err(ArchiveError::Form("other names of columns than its schema")),
+    }
+}
+
+/// Refuses what readers count by, and an order by which they would take deprecated statistics.
+fn check_totals(metadata: &ParquetMetaData) -> Result<()> {
+    let rows: i64 = metadata.row_groups().iter().map(RowGroupMetaData::num_rows).sum();
+    if metadata.file_metadata().num_rows() != rows {
+        return Err(ArchiveError::Form("another number of rows than it states"));
+    }
+    let is_usual = |order: &ColumnOrder| matches!(order, ColumnOrder::TYPE_DEFINED_ORDER(_));
+    match metadata.file_metadata().column_orders() {
+        Some(orders) if orders.iter().all(is_usual) => Ok(()),
+        _ => Err(ArchiveError::Form("another order of values than an archive")),
+    }
+}
+
+/// Refuses what readers use to skip rows, but for statistics, which are checked later, and pages that not all of them find at one place.
 fn check_columns(group: &RowGroupMetaData) -> Result<()> {
     let has_index = |column: &ColumnChunkMetaData| {
         column.bloom_filter_offset().is_some()
             || column.column_index_offset().is_some()
             || column.offset_index_offset().is_some()
             || column.file_path().is_some()
+            || column.index_page_offset().is_some()
     };
+    // Some readers begin at the dictionary, others at the smaller offset.
+    let is_elsewhere = |column: &ColumnChunkMetaData| {
+        let dictionary = column.dictionary_page_offset();
+        dictionary.is_some_and(|at| at < 4 || at >= column.data_page_offset())
+            || column.num_values() != group.num_rows()
+    };
+    if group.sorting_columns().is_some() || group.columns().iter().any(is_elsewhere) {
+        return Err(ArchiveError::Form(
+            "row groups that readers understand in several ways",
+        ));
+    }
     match group.columns().iter().any(has_index) {
         true => Err(ArchiveError::Form(
             "an index or a column elsewhere, which an archive does not have",
@@ -311,7 +353,12 @@ impl Column {
                 let (least, greatest) = (self.least.as_ref(), self.greatest.as_ref());
                 let least = least.and_then(Value::bytes).unwrap_or_default();
                 let greatest = greatest.and_then(Value::bytes);
-                stated.min_opt().is_none_or(|stated| stated.data() <= least)
+                // Readers answer MIN and MAX with exact ones.
+                let (min, max) = (stated.min_opt(), stated.max_opt());
+                let is_exact = (!stated.min_is_exact() || min.map(ByteArray::data) == Some(least))
+                    && (!stated.max_is_exact() || max.map(ByteArray::data) == greatest);
+                is_exact
+                    && stated.min_opt().is_none_or(|stated| stated.data() <= least)
                     && stated
                         .max_opt()
                         .is_none_or(|stated| Some(stated.data()) >= greatest)

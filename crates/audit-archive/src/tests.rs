@@ -473,6 +473,29 @@ fn statistics_that_would_hide_events_are_refused() {
     );
 }
 
+/// Some readers find the values of a column by its name in the row group.
+#[test]
+fn columns_with_the_names_of_others_are_refused() {
+    let log = Log::new();
+    let mut file = written(&[(0, log.events[0].clone())]);
+    let mut bytes = Vec::new();
+    std::io::Seek::rewind(&mut file).unwrap();
+    std::io::Read::read_to_end(&mut file, &mut bytes).unwrap();
+    // A list of one text of eight bytes: both names are as long.
+    let place = |name: &str| {
+        let field = [&[0x19, 0x18, 8][..], name.as_bytes()].concat();
+        let mut places = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&field));
+        places.next().expect("the name in the row group") + 3
+    };
+    let (one, other) = (place("actor_id"), place("metadata"));
+    bytes[one..one + 8].copy_from_slice(b"metadata");
+    bytes[other..other + 8].copy_from_slice(b"actor_id");
+    let mut changed = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut changed, &bytes).unwrap();
+    let error = read(changed).expect_err("the columns are exchanged");
+    assert!(error.to_string().contains("other names of columns"), "{error}");
+}
+
 #[test]
 fn events_of_several_row_groups_are_read_in_order() {
     let event = event_at(
@@ -495,6 +518,31 @@ fn events_of_several_row_groups_are_read_in_order() {
     })
     .unwrap();
     assert_eq!(next, count);
+}
+
+#[test]
+fn the_columns_are_those_of_the_documentation() {
+    let document = include_str!("../../../docs/archive.md");
+    let between = |start: &str, end: &str| {
+        let (_, rest) = document.split_once(start).expect("the start is in the document");
+        rest.split_once(end).expect("and its end").0
+    };
+    let schema = crate::columns::schema().unwrap();
+    let columns: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
+    let table = between("| Column | Type | Content |\n|---|---|---|\n", "\n\n");
+    let cells = table.lines().filter_map(|row| row.split('|').nth(1));
+    let listed: Vec<&str> = cells
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    assert_eq!(
+        listed, columns,
+        "archives of version 1 have these columns and are kept for years: others need another version, and a reader of both"
+    );
+    let statement = between("CREATE EXTERNAL TABLE audit_events (", ")\nPARTITIONED BY");
+    let declared = statement
+        .split(',')
+        .filter_map(|column| column.split_whitespace().next());
+    assert_eq!(declared.collect::<Vec<_>>(), columns, "the statement for Athena");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use anyhow::{Context, bail};
 use audit_app::{AuditLog, LoggedPosition, Settings, SignedLog};
 use audit_archive::layout::{self, LOCK, NEW_FILE, NEW_MANIFEST, Part, log_directory};
 use audit_archive::{Chain, EventWriter, Manifest, RemovedRun, file_digest, parse_month};
-use audit_cli::SystemClock;
+use audit_cli::{SystemClock, print_error};
 use audit_domain::{Clock, Environment, Month, ProjectId, Sha256Digest};
-use audit_ledger::Frontier;
+use audit_ledger::{Frontier, SignedCheckpoint};
 use audit_verifier::archive::ArchiveOptions;
 use clap::{Args, Subcommand};
 use std::fs::{self, File, TryLockError};
@@ -89,15 +89,17 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
     let until = options
         .until
         .unwrap_or_else(|| Month::of(SystemClock.now()).plus(-1));
-    let (mut files, mut events) = (0_u64, 0);
+    let (mut files, mut events, mut outcome) = (0_u64, 0, ExitCode::SUCCESS);
     for log in logs_of(&home, options)? {
         let (service, project_id, environment) = log;
         let Some(signed) = service.signed_log(project_id, environment)? else {
+            writeln!(io::stdout(), "{project_id}/{environment}  nothing is signed yet")?;
             continue;
         };
         let archive = LogArchive {
             directory: log_directory(&options.to, &signed.log),
             service: &service,
+            ids: (project_id, environment),
             log: signed,
             until,
             events_max: options.events_per_file,
@@ -114,14 +116,21 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
             }
             writeln!(stdout)
         });
-        written.with_context(|| format!("cannot archive the log {}", archive.log.log.as_str()))?;
+        // The others must not wait until an operator has looked at this one.
+        if let Err(error) = written {
+            print_error(&format!(
+                "cannot archive the log {}: {error:#}",
+                archive.log.log.as_str()
+            ));
+            outcome = ExitCode::FAILURE;
+        }
     }
     home.close();
     writeln!(
         io::stdout(),
         "{events} events archived in {files} files, up to {until}"
     )?;
-    Ok(ExitCode::SUCCESS)
+    Ok(outcome)
 }
 
 /// The logs to archive, each with the service of its cell.
@@ -149,6 +158,7 @@ fn logs_of(
 struct LogArchive<'a> {
     directory: PathBuf,
     service: &'a AuditLog,
+    ids: (ProjectId, Environment),
     log: SignedLog,
     until: Month,
     events_max: u64,
@@ -186,6 +196,10 @@ impl LogArchive<'_> {
         if manifest.log != self.log.log || end != last.seqs.end || !is_there {
             bail!("{} is not that of the file beside it", path.display());
         }
+        let origin = self.log.checkpoint.checkpoint().origin().as_str();
+        if manifest.checkpoint.lines().next() != Some(origin) {
+            bail!("the log of the archive is now named {origin}: archive it into a new directory");
+        }
         let size = self.log.head().size;
         if size < end {
             bail!(
@@ -222,14 +236,16 @@ impl LogArchive<'_> {
         frontier: Frontier,
         previous: Option<Sha256Digest>,
     ) -> anyhow::Result<(Part, Manifest, (Frontier, Option<Sha256Digest>))> {
-        fs::create_dir_all(&self.directory)?;
+        let cannot_write = || format!("cannot write {}", self.directory.display());
+        fs::create_dir_all(&self.directory).with_context(cannot_write)?;
         let path = self.directory.join(NEW_FILE);
         let file = File::options()
             .read(true)
             .write(true)
             .create(true)
             .truncate(true)
-            .open(&path)?;
+            .open(&path)
+            .with_context(cannot_write)?;
         let mut writer = EventWriter::new(file)?;
         let start = frontier.size();
         let (mut end, mut removed) = (start, Vec::new());
@@ -251,7 +267,10 @@ impl LogArchive<'_> {
         let (mut file, events) = writer.finish()?;
         file.sync_all()?;
         let (file_digest, file_bytes) = file_digest(&mut file)?;
-        let (tree, consistency) = self.service.tree_of_log(&self.log, end)?;
+        // A newer checkpoint than the one at the beginning: rows go once the event of their removal is signed, which may have been meanwhile.
+        let newest = self.service.signed_log(self.ids.0, self.ids.1)?;
+        let newest = newest.context("the log has no checkpoint any more")?;
+        let (tree, consistency) = self.service.tree_of_log(&newest, end)?;
         let manifest = Manifest {
             log: self.log.log,
             month,
@@ -261,13 +280,13 @@ impl LogArchive<'_> {
             file_digest,
             removed,
             root: tree.root(),
-            checkpoint: self.log.checkpoint.note().to_owned(),
+            checkpoint: newest.checkpoint.note().to_owned(),
             consistency,
             previous,
             frontier,
         };
         let text = manifest.to_string();
-        self.verify(&manifest, &text, &path)?;
+        self.verify(&manifest, &text, &path, newest.checkpoint)?;
         let part = Part {
             month,
             seqs: start..end,
@@ -277,9 +296,15 @@ impl LogArchive<'_> {
     }
 
     /// Reads the file back as a verifier does.
-    fn verify(&self, manifest: &Manifest, text: &str, path: &Path) -> anyhow::Result<()> {
+    fn verify(
+        &self,
+        manifest: &Manifest,
+        text: &str,
+        path: &Path,
+        checkpoint: SignedCheckpoint,
+    ) -> anyhow::Result<()> {
         let mut chain = Chain::continued(self.log.log, manifest.frontier.clone(), manifest.previous);
-        let opened = |_: &str| Ok(self.log.checkpoint.clone());
+        let opened = |_: &str| Ok(checkpoint);
         let added = chain.add(text, File::open(path)?, opened);
         added.context("what was written is not what the log has")?;
         Ok(())

@@ -10,6 +10,7 @@ use audit_domain::LogName;
 use audit_ledger::{Policy, SignedCheckpoint, VerifierKey};
 use clap::Args;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -58,10 +59,6 @@ fn check(options: &ArchiveOptions) -> Result<String, Failure> {
         log: options.log.as_deref(),
         policy: policy.as_ref(),
     };
-    if !options.directory.is_dir() {
-        let path = options.directory.display();
-        return Err(Failure::Inconclusive(anyhow!("there is no directory {path}")));
-    }
     let (mut logs, others) = layout::logs(&options.directory)?;
     refuse_others(&others)?;
     if let Some(log) = expected.log {
@@ -71,9 +68,10 @@ fn check(options: &ArchiveOptions) -> Result<String, Failure> {
     }
     let check = |log| check_log(log, &log_directory(&options.directory, log), &expected);
     let lines: Vec<String> = logs.iter().map(check).collect::<Result<_, _>>()?;
-    match lines.is_empty() {
-        true => Err(Failure::refused("it has no such log")),
-        false => Ok(lines.join("\n")),
+    match (lines.is_empty(), expected.log) {
+        (true, None) => Err(Failure::refused("it has no log")),
+        (true, Some(_)) => Err(Failure::refused("it has no such log")),
+        (false, _) => Ok(lines.join("\n")),
     }
 }
 
@@ -153,12 +151,18 @@ fn add(
             "the events from {start} on are missing"
         )));
     }
-    let text = part.read_manifest(directory)?;
+    let text = part.read_manifest(directory).map_err(|error| unread(&error))?;
     let file = part.file(directory);
-    let file = File::open(&file).map_err(|error| Failure::Refused(format!("{}: {error}", file.display())))?;
+    let file = File::open(&file).map_err(|error| {
+        let named = format!("{}: {error}", file.display());
+        unread(&io::Error::new(error.kind(), named))
+    })?;
     let signed = chain
         .add(&text, file, |note| open(note, expected))
         .map_err(failure)?;
+    if chain.month() != Some(part.month) {
+        return Err(Failure::refused("it is in the directory of another month"));
+    }
     match chain.size() == part.seqs.end {
         true => Ok(signed),
         false => Err(Failure::refused("its name has other positions")),
@@ -180,6 +184,14 @@ fn open(note: &str, expected: &Expected<'_>) -> Result<SignedCheckpoint, Archive
     match expected.log {
         Some(log) if log != origin => Err(ArchiveError::Chain(format!("it is of the log {origin}"))),
         _ => Ok(signed),
+    }
+}
+
+/// An archive without a file, or with a manifest that is no text, is refused. Whether one that may not be read is right is not known.
+fn unread(error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Failure::refused(error),
+        _ => Failure::Inconclusive(anyhow!("{error}")),
     }
 }
 

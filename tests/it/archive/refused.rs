@@ -97,6 +97,20 @@ fn a_changed_archive_is_refused(kind: DatabaseKind) {
         std::fs::copy(file, file.with_file_name("more.parquet")).expect("copy a file");
     };
     archive.refuse("more.parquet is not of an archive", added, true);
+    let hidden = |archive: &Archive| {
+        let file = &archive.parquet()[0];
+        let log = file.ancestors().nth(2).expect("the directory of the log");
+        let folder = log.join("_file.new/month=2026-01");
+        std::fs::create_dir_all(&folder).expect("create a directory");
+        std::fs::copy(file, folder.join("more.parquet")).expect("copy a file");
+    };
+    archive.refuse("_file.new is not of an archive", hidden, true);
+    let of_another_month = |archive: &Archive| {
+        let file = &archive.parquet()[0];
+        let month = file.parent().expect("the directory of the month");
+        std::fs::rename(month, month.with_file_name("month=2020-01")).expect("rename a directory");
+    };
+    archive.refuse("in the directory of another month", of_another_month, true);
     let elsewhere = |archive: &Archive| {
         std::fs::write(archive.directory.join("notes.txt"), "").expect("write a file");
     };
@@ -137,9 +151,10 @@ fn a_changed_archive_is_refused(kind: DatabaseKind) {
     let empty = temporary_directory("archive-");
     let none = command_line(&["archive", "verify", text_of(&empty), "--key", &archive.key]);
     assert_eq!(none.exit, Exit::Code(1), "{none:?}");
-    let nowhere = empty.join("nowhere");
-    let none = command_line(&["archive", "verify", text_of(&nowhere), "--key", &archive.key]);
+    let missing = empty.join("missing");
+    let none = command_line(&["archive", "verify", text_of(&missing), "--key", &archive.key]);
     assert_eq!(none.exit, Exit::Code(2), "{none:?}");
+    assert!(none.stderr.contains("missing: No such file"), "{none:?}");
 }
 
 /// A database that was restored from a backup has other events at the positions of the archive, or fewer.
@@ -168,4 +183,13 @@ fn another_log_does_not_continue_an_archive(kind: DatabaseKind) {
     assert!(refusal.contains("into a new directory"), "{refusal}");
     // The one from before the backup goes on.
     archive.complete(&backup, &[]);
+    // Under the next name of the log no key would verify all of the archive.
+    crate::log::stop(restored);
+    audit_tests::command_line_on(&backup, &["log", "new-name"]).success();
+    let _renamed = audit_tests::Server::start(&backup, &[]);
+    audit_tests::Deadline::seconds(60).poll("a checkpoint under the new name", || {
+        let said = archive.create(&backup, &[]).stderr;
+        said.contains("is now named").then_some(())
+    });
+    archive.verified();
 }
