@@ -403,6 +403,20 @@ fn the_lease_of_a_list_is_renewed_while_other_removals_go_on() {
 }
 
 #[test]
+fn a_complete_list_is_confirmed_before_the_turn_that_completed_it_ends() {
+    let fixture = with_jane();
+    let id = fixture.request("jane");
+    let row = fixture.rows().remove(0);
+    let listing = fixture.service.removal_worker.listings.take(&row).unwrap();
+    let lease = listing.lease;
+    let mut taken = Taken::new(&fixture.service, &fixture.scope, row, lease);
+    list_erasure::list(&mut taken, listing).unwrap();
+    let digest = fixture.status(id).digest.unwrap();
+    fixture.confirm(id, &digest).unwrap();
+    assert_eq!(fixture.states(), [RemovalState::Planned]);
+}
+
+#[test]
 fn a_list_that_was_completed_since_its_row_was_read_is_cancelled() {
     let fixture = with_jane();
     fixture.request("jane");
