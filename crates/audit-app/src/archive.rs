@@ -1,4 +1,4 @@
-//! What an archive takes from a log: its events in order, what is left of removed ones, and proofs against a signed checkpoint.
+//! Reads a log for an archive: its events in order, the content hashes of removed events, and proofs against a signed checkpoint.
 
 use crate::error::{AppError, Result};
 use crate::evidence::{Entry, EvidenceError, RemovedEvidence};
@@ -25,7 +25,7 @@ pub struct SignedLog {
 pub enum LoggedPosition<'a> {
     /// An event, with the time at which the log received it.
     Event(&'a StoredEvent, Timestamp),
-    /// What is left of a removed one.
+    /// The content hash of a removed event, and the event that authorises the removal.
     Removed(&'a RemovedEvidence),
 }
 

@@ -63,7 +63,7 @@ pub(super) struct Delivered {
     name: String,
     /// The position behind the last event that it has got.
     end: u64,
-    /// Whether it is told that events were erased.
+    /// Whether `audit.events.erased` is delivered to it.
     is_told: bool,
 }
 

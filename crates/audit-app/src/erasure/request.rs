@@ -234,7 +234,7 @@ fn is_open(row: &RemovalRow) -> bool {
 fn check_listed(row: &RemovalRow) -> Result<&ErasureRequest> {
     let request = request_of(row)?;
     let message = match row.state {
-        RemovalState::Listed if request.digest.is_some() => return Ok(request),
+        RemovalState::Listed if row.is_complete_list() => return Ok(request),
         RemovalState::Collecting | RemovalState::Listed => "the erasure is being listed",
         RemovalState::Cancelled => "the erasure was cancelled",
         RemovalState::Planned | RemovalState::Removing | RemovalState::Cleaning | RemovalState::Done => {

@@ -276,7 +276,7 @@ impl LedgerLifecycle {
         });
         let is_open = planned_seq.is_some_and(|seq| self.fold.is_open(seq));
         let state = match row.state {
-            RemovalState::Listed if request.digest.is_some() => ErasureState::Listed,
+            RemovalState::Listed if row.is_complete_list() => ErasureState::Listed,
             RemovalState::Collecting | RemovalState::Listed => ErasureState::Listing,
             RemovalState::Planned if erased.is_some() => ErasureState::Erasing,
             RemovalState::Planned if is_open => ErasureState::Planned,

@@ -29,7 +29,7 @@ pub(crate) struct Subject {
     texts: Vec<String>,
     /// The hash forms of the texts.
     hashes: Vec<String>,
-    /// A folded event without any of these names nobody.
+    /// A folded event that has none of these has no identifier of the person.
     needles: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ impl Subject {
         let is_in = |field: &EventField| value_of(event, *field).is_some_and(|value| self.is_in(value));
         let parts = EventPart::ALL.iter().copied();
         let parts = parts.filter(|part| *part != EventPart::Kind && part.fields().iter().any(is_in));
-        // No rule redacts the id of a tenant. That of the service is nobody.
+        // No rule redacts the id of a tenant. The tenant of the service is not a person.
         let tenant = event.get("tenant_id").and_then(Value::as_str);
         let found = Found {
             parts: parts.collect(),

@@ -74,6 +74,14 @@ pub struct RemovalRow {
     pub request: Option<ErasureRequest>,
 }
 
+impl RemovalRow {
+    /// Whether it is the list of an erasure that can be confirmed: its digest is known.
+    pub fn is_complete_list(&self) -> bool {
+        let digest = self.request.as_ref().and_then(|request| request.digest);
+        self.state == RemovalState::Listed && digest.is_some()
+    }
+}
+
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(
     table_name = removals,

@@ -22,7 +22,7 @@ const READ_ROWS_MAX: usize = 512;
 
 /// What becomes of an event.
 pub(super) enum Fate {
-    /// It is not old enough, or names nobody who is looked for.
+    /// It is not old enough, or has no identifier of the person.
     Stays,
     /// It is permanent.
     Kept,

@@ -17,10 +17,7 @@ const LISTED_SECONDS_MAX: i64 = 30 * DAY_SECONDS;
 
 /// Whether an operator has to decide on a list.
 pub(super) fn is_undecided(row: &RemovalRow, now: Timestamp) -> bool {
-    row.request
-        .as_ref()
-        .is_some_and(|request| request.digest.is_some())
-        && !is_old(row, now)
+    row.is_complete_list() && !is_old(row, now)
 }
 
 fn is_old(row: &RemovalRow, now: Timestamp) -> bool {
@@ -149,11 +146,8 @@ impl AuditLog {
         }
         // Another request may have changed it before.
         let mut rows = rows_of(self, ledger_id)?.into_iter();
-        let is_listed = |row: &RemovalRow| {
-            let digest = row.request.as_ref().and_then(|request| request.digest);
-            (row.number, row.state) == (number, RemovalState::Listed) && digest.is_some()
-        };
-        let row = rows.find(is_listed).ok_or(StoreError::Stale)?;
+        let row = rows.find(|row| row.number == number && row.is_complete_list());
+        let row = row.ok_or(StoreError::Stale)?;
         let mut taken = Taken::new(self, scope, row, lease);
         let shortened = shorten(&mut taken, seqs);
         taken.release()?;

@@ -129,12 +129,7 @@ impl<'a> Taken<'a> {
     /// What writes the row in a transaction and renews the lease, if this node still has it. Otherwise fails with
     /// [`StoreError::Stale`].
     fn change(&self, after: RemovalRow) -> impl FnOnce(&mut Writer<'_>) -> Result<()> + Send + use<> {
-        let is_complete = after.state == RemovalState::Listed
-            && after
-                .request
-                .as_ref()
-                .is_some_and(|request| request.digest.is_some());
-        let seconds = match (is_complete, self.is_listing()) {
+        let seconds = match (after.is_complete_list(), self.is_listing()) {
             // Who sees a complete list may confirm it at once.
             (true, _) => 0,
             (false, true) => LISTING_LEASE_SECONDS,
