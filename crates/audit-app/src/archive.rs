@@ -2,8 +2,11 @@
 
 use crate::error::{AppError, Result};
 use crate::evidence::{Entry, EvidenceError, RemovedEvidence};
+use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::AuditLog;
-use audit_domain::{Envelope, Environment, LogName, ProjectId, StoredEvent, Timestamp};
+use audit_domain::{
+    Archived, Envelope, Environment, LifecycleEvent, LogName, ProjectId, StoredEvent, Timestamp,
+};
 use audit_ledger::{ConsistencyProof, Frontier, SignedCheckpoint, TreeHead, merge_signatures};
 use audit_store::{CellId, LedgerId};
 use std::collections::BTreeSet;
@@ -79,6 +82,38 @@ impl AuditLog {
             log: LogName::new(project_id, environment),
             ledger_id,
         }))
+    }
+
+    /// Verifies the signature of an earlier checkpoint of a log. Its tree is not compared with that of the log.
+    ///
+    /// # Errors
+    /// When no key of this service has signed it, or it is of another log.
+    pub fn earlier_checkpoint(&self, log: &SignedLog, note: &str) -> Result<SignedCheckpoint> {
+        let (checkpoint, _) = self.open_checkpoint(log.log.as_str(), note)?;
+        Ok(checkpoint)
+    }
+
+    /// Stores in the log that an archive has its events up to a position, unless the newest such event says so. Returns its position.
+    ///
+    /// # Errors
+    /// When the project does not exist, the log takes no more such events, or the database fails.
+    pub fn record_archive(
+        &self,
+        project_id: ProjectId,
+        environment: Environment,
+        archived: Archived,
+    ) -> Result<u64> {
+        let scope = self.scope_of(project_id, environment)?;
+        let log = scope.log();
+        self.add_lifecycle_event(&scope, &Requester::Operator, |present| {
+            let newest = present.fold.archived(0).next_back();
+            let is_new = newest.is_none_or(|(_, newest)| newest != archived);
+            let event = LifecycleEvent::Archived(archived);
+            Ok(is_new.then(|| ServiceEvent::lifecycle(&event, present.lifecycle_seq, &log)))
+        })?;
+        let lifecycle = self.lifecycle(&scope)?;
+        let newest = lifecycle.fold.archived(0).next_back();
+        newest.map(|(seq, _)| seq).ok_or(AppError::NotFound("event"))
     }
 
     /// The tree of the log at this size, and the proof that the tree of the checkpoint continues it.

@@ -118,9 +118,9 @@ pub use keys::{
 pub use lifecycle::worker::{RemovalStatistics, thread::Removals};
 pub use lifecycle::{
     HOLDS_MAX, HeldFor, HoldId, HoldRelease, LegalHold, LogReport, LoggedRemoval, NewHold,
-    PREVIEW_MONTHS_MAX, PolicyInForce, PreviewMonth, RETENTION_DAYS_MAX, ReportedEvent, Retention,
-    RetentionChange, RetentionPlan, RetentionPreset, RetentionPreview, RetentionRemoval, StoredPlan,
-    StoredRetention, VerifiedLog, WaitingFor, stored_report, stored_retention,
+    PREVIEW_MONTHS_MAX, PolicyInForce, PreviewMonth, RETENTION_DAYS_MAX, RecordedArchive, ReportedEvent,
+    Retention, RetentionChange, RetentionPlan, RetentionPreset, RetentionPreview, RetentionRemoval,
+    StoredPlan, StoredRetention, VerifiedLog, WaitingFor, stored_report, stored_retention,
 };
 pub use log::tenants::completeness::{RemovedOfTenant, TenantCompleteness};
 pub use log::tenants::listed::{ListedTenant, TenantsRequest, TenantsResponse};

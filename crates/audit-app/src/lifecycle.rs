@@ -17,8 +17,8 @@ pub use holds::{HOLDS_MAX, HeldFor, HoldId, HoldRelease, LegalHold, NewHold};
 pub use known::WaitingFor;
 pub(crate) use known::{CHAIN_EVENTS_MAX, LedgerLifecycle, Lifecycles, REQUESTED_EVENTS_MAX};
 pub use policy::{
-    PolicyInForce, RETENTION_DAYS_MAX, Retention, RetentionChange, RetentionPlan, RetentionPreset,
-    RetentionRemoval,
+    PolicyInForce, RETENTION_DAYS_MAX, RecordedArchive, Retention, RetentionChange, RetentionPlan,
+    RetentionPreset, RetentionRemoval,
 };
 pub use preview::{PREVIEW_MONTHS_MAX, PreviewMonth, RetentionPreview};
 pub use removed::LoggedRemoval;

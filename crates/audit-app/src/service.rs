@@ -267,6 +267,21 @@ impl AuditLog {
             .read(|reader| Ok(self.scope(reader, principal, selection)?.project.project.id))
     }
 
+    /// The scope of a log, for work that no request has asked for.
+    pub(crate) fn scope_of(&self, project_id: ProjectId, environment: Environment) -> Result<Scope> {
+        let project = self.store.read(|reader| {
+            let mut present = self.directory.present();
+            present.project(reader, &self.settings, project_id)
+        })?;
+        let project = project.ok_or(AppError::NotFound("project"))?;
+        let ledger_id = ledger_of(&project, environment)?;
+        Ok(Scope {
+            project,
+            environment,
+            ledger_id,
+        })
+    }
+
     pub(crate) fn scope_at(
         &self,
         reader: &mut Reader<'_>,

@@ -1,6 +1,7 @@
 //! The chain of the files of a log: each is verified where the one before it ends.
 
 use crate::error::{ArchiveError, Result};
+use crate::layout::Part;
 use crate::manifest::Manifest;
 use crate::reader::{ArchivedEvent, read_events};
 use audit_domain::{EventField, LogName, Month, SERVICE_TENANT_ID, Sha256Digest, StoredSalt, Timestamp};
@@ -9,6 +10,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
 
 /// The events that authorise removals and erasures.
 const REMOVALS: [&str; 2] = ["\"audit.events.removed\"", "\"audit.events.erased\""];
@@ -65,6 +67,38 @@ impl Chain {
     /// Whether removals or erasures are stated whose events are behind the end of the chain, where only the log shows them.
     pub fn waits_for_removals(&self) -> bool {
         !self.removals.is_empty()
+    }
+
+    /// The digest of the newest manifest.
+    pub const fn manifest(&self) -> Option<Sha256Digest> {
+        self.previous
+    }
+
+    /// [`Self::add`] of a part in the directory of its log, which must have the names of its positions and month.
+    ///
+    /// # Errors
+    /// As that.
+    pub fn add_part(
+        &mut self,
+        part: &Part,
+        log_directory: &Path,
+        open: impl FnOnce(&str) -> Result<SignedCheckpoint>,
+    ) -> Result<SignedCheckpoint> {
+        let start = self.size();
+        if part.seqs.start != start {
+            return Err(ArchiveError::Range(format!(
+                "the events from {start} on are missing"
+            )));
+        }
+        let text = part.read_manifest(log_directory)?;
+        let signed = self.add(&text, part.open(log_directory)?, open)?;
+        match (self.month == Some(part.month), self.size() == part.seqs.end) {
+            (true, true) => Ok(signed),
+            (false, _) => Err(ArchiveError::Chain(
+                "it is in the directory of another month".to_owned(),
+            )),
+            (true, false) => Err(ArchiveError::Chain("its name has other positions".to_owned())),
+        }
     }
 
     /// Verifies the next file with the text of its manifest. `open` verifies the signature of its checkpoint. Returns the checkpoint.

@@ -50,6 +50,15 @@ impl Part {
         self.path(log_directory, &self.file_name())
     }
 
+    /// Opens the file for reading.
+    ///
+    /// # Errors
+    /// When it cannot be opened; the error names it.
+    pub fn open(&self, log_directory: &Path) -> io::Result<File> {
+        let path = self.file(log_directory);
+        File::open(&path).map_err(|error| named(&error, &path))
+    }
+
     /// The path of the manifest.
     pub fn manifest(&self, log_directory: &Path) -> PathBuf {
         self.path(log_directory, &self.manifest_name())

@@ -99,7 +99,7 @@ pub use interval::{BUCKETS_MAX, Buckets, Interval, TooManyBuckets};
 pub use key_limits::{KeyLimits, KeyScope, KeyScopes, WiderLimit};
 pub use length_prefix::write_with_length;
 pub use lifecycle::{
-    CancelReason, DEFAULT_DAYS, Erasure, ErasurePlan, HeldFields, Hold, Lifecycle, LifecycleError,
+    Archived, CancelReason, DEFAULT_DAYS, Erasure, ErasurePlan, HeldFields, Hold, Lifecycle, LifecycleError,
     LifecycleEvent, ReceivedBefore, Removal, Restored, RetentionPlan, RetentionPolicy, Undelivered,
     before_of,
 };

@@ -63,6 +63,8 @@ pub enum LifecycleEvent {
     },
     /// `audit.events.erased`: what a plan of an erasure has goes.
     Erased(Erasure),
+    /// `audit.events.archived`: an archive has the events up to here.
+    Archived(Archived),
     /// `audit.events.restored`: rows may be there again.
     Restored(Restored),
     /// `audit.hold.placed`.
@@ -116,7 +118,7 @@ pub struct Removal {
     pub digest: Sha256Digest,
     /// As in the plan.
     pub received_before: ReceivedBefore,
-    /// The manifest of the archive that has the events.
+    /// The newest manifest of the archive that has the events.
     pub archive: Option<Sha256Digest>,
     /// Destinations that never got a part of them.
     pub undelivered: Vec<Undelivered>,
@@ -173,6 +175,15 @@ pub struct Erasure {
     pub rows: u64,
     /// As in the plan.
     pub digest: Sha256Digest,
+}
+
+/// An archive has all events before a position that are not removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Archived {
+    /// The position behind the last one.
+    pub end_seq: u64,
+    /// The newest manifest of the archive, which names the one before it, down to the first.
+    pub manifest: Sha256Digest,
 }
 
 /// Rows were put back from an archive.

@@ -22,7 +22,7 @@ pub(crate) static CONTENT_POLICY: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// Title, list, and the columns: members of an entry.
-const TABLES: [(&str, &str, &str); 7] = [
+const TABLES: [(&str, &str, &str); 9] = [
     (
         "Legal holds",
         "holds",
@@ -32,12 +32,22 @@ const TABLES: [(&str, &str, &str); 7] = [
     (
         "Removals by retention",
         "removals",
-        "seq at metadata/plan metadata/events metadata/first_seq metadata/end_seq metadata/received_before metadata/digest",
+        "seq at metadata/plan metadata/events metadata/first_seq metadata/end_seq metadata/received_before metadata/digest metadata/archive",
     ),
     (
         "Erasures",
         "erasures",
         "seq at metadata/plan metadata/erasure metadata/basis metadata/ticket metadata/events metadata/rows metadata/digest",
+    ),
+    (
+        "Archives",
+        "archives",
+        "seq at by metadata/end_seq metadata/manifest",
+    ),
+    (
+        "Restored events",
+        "restored",
+        "seq at by metadata/hold metadata/events metadata/first_seq metadata/end_seq metadata/archive",
     ),
     (
         "Plans in their grace period",
@@ -52,7 +62,7 @@ const TABLES: [(&str, &str, &str); 7] = [
     (
         "Retention policies",
         "policies",
-        "seq at by metadata/days metadata/categories metadata/preset",
+        "seq at by metadata/days metadata/categories metadata/preset metadata/archive",
     ),
     (
         "Confirmations of how far plans reach",

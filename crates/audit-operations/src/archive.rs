@@ -1,5 +1,7 @@
 //! `audit-server archive`: writes the events of logs to Parquet files with manifests that prove them.
 
+mod record;
+
 use crate::options::DatabaseOptions;
 use crate::service::{command_store, open_with_keys};
 use anyhow::{Context, bail};
@@ -53,6 +55,9 @@ pub struct CreateOptions {
     /// Most events of a file.
     #[arg(long, value_name = "N", default_value_t = FILE_EVENTS_MAX, value_parser = clap::value_parser!(u64).range(1..=FILE_EVENTS_MAX))]
     pub events_per_file: u64,
+    /// Verify the whole archive, and store in each log what it has. Policies of retention that wait for an archive go by this.
+    #[arg(long)]
+    pub record: bool,
     #[command(flatten)]
     pub database: DatabaseOptions,
 }
@@ -115,6 +120,20 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
                 write!(stdout, ", {removed} removed ones")?;
             }
             writeln!(stdout)
+        });
+        let written = written.and_then(|()| match options.record {
+            true => archive.record(),
+            false => Ok(None),
+        });
+        let written = written.and_then(|recorded| {
+            if let Some((archived, seq)) = recorded {
+                let (log, end_seq) = (archive.log.log.as_str(), archived.end_seq);
+                writeln!(
+                    io::stdout(),
+                    "{log}  the event {seq} says that {end_seq} positions are archived"
+                )?;
+            }
+            Ok(())
         });
         // The others must not wait until an operator has looked at this one.
         if let Err(error) = written {

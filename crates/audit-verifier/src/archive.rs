@@ -3,13 +3,12 @@
 use crate::PolicyOptions;
 use crate::check::{Failure, check_quorum, finish, keys_of};
 use anyhow::{Context, anyhow};
-use audit_archive::layout::{self, Part, log_directory};
+use audit_archive::layout::{self, log_directory};
 use audit_archive::{ArchiveError, Chain};
 use audit_cli::printable;
 use audit_domain::LogName;
 use audit_ledger::{Policy, SignedCheckpoint, VerifierKey};
 use clap::Args;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -93,13 +92,8 @@ fn check_log(log: &LogName, directory: &Path, expected: &Expected<'_>) -> Result
     let mut chain = Chain::new(*log);
     let mut newest = None;
     for part in listing.parts.values() {
-        let added = add(&mut chain, part, directory, expected);
-        newest = Some(added.map_err(|failure| match failure {
-            Failure::Refused(reason) => {
-                Failure::Refused(format!("{}: {reason}", part.manifest(directory).display()))
-            }
-            inconclusive => inconclusive,
-        })?);
+        let added = chain.add_part(part, directory, |note| open(note, expected));
+        newest = Some(added.map_err(|error| failure(error, &part.manifest(directory)))?);
     }
     match listing.unfinished.as_slice() {
         [] => {}
@@ -126,7 +120,7 @@ fn check_log(log: &LogName, directory: &Path, expected: &Expected<'_>) -> Result
     };
     let said = format!(
         "{}: the first {} positions of the log of {} are archived in {} files: {} events, of {} of them parts were erased, {} were \
-         removed; signed by {}{cosigned}{waits}",
+         removed; newest manifest {}; signed by {}{cosigned}{waits}",
         signed.checkpoint().origin(),
         chain.size(),
         signed.head().size,
@@ -134,39 +128,13 @@ fn check_log(log: &LogName, directory: &Path, expected: &Expected<'_>) -> Result
         chain.events,
         chain.erased,
         chain.removed,
+        chain
+            .manifest()
+            .map(|digest| digest.to_string())
+            .unwrap_or_default(),
         expected.keys[0].name(),
     );
     Ok(printable(&said).into_owned())
-}
-
-fn add(
-    chain: &mut Chain,
-    part: &Part,
-    directory: &Path,
-    expected: &Expected<'_>,
-) -> Result<SignedCheckpoint, Failure> {
-    let start = chain.size();
-    if part.seqs.start != start {
-        return Err(Failure::Refused(format!(
-            "the events from {start} on are missing"
-        )));
-    }
-    let text = part.read_manifest(directory).map_err(|error| unread(&error))?;
-    let file = part.file(directory);
-    let file = File::open(&file).map_err(|error| {
-        let named = format!("{}: {error}", file.display());
-        unread(&io::Error::new(error.kind(), named))
-    })?;
-    let signed = chain
-        .add(&text, file, |note| open(note, expected))
-        .map_err(failure)?;
-    if chain.month() != Some(part.month) {
-        return Err(Failure::refused("it is in the directory of another month"));
-    }
-    match chain.size() == part.seqs.end {
-        true => Ok(signed),
-        false => Err(Failure::refused("its name has other positions")),
-    }
 }
 
 /// Verifies a checkpoint.
@@ -188,16 +156,14 @@ fn open(note: &str, expected: &Expected<'_>) -> Result<SignedCheckpoint, Archive
 }
 
 /// An archive without a file, or with a manifest that is no text, is refused. Whether one that may not be read is right is not known.
-fn unread(error: &io::Error) -> Failure {
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Failure::refused(error),
-        _ => Failure::Inconclusive(anyhow!("{error}")),
-    }
-}
-
-fn failure(error: ArchiveError) -> Failure {
+fn failure(error: ArchiveError, manifest: &Path) -> Failure {
+    let refused = [io::ErrorKind::NotFound, io::ErrorKind::InvalidData];
     match error {
-        ArchiveError::Io(error) => error.into(),
-        error => Failure::Refused(format!("{:#}", anyhow::Error::from(error))),
+        ArchiveError::Io(error) if !refused.contains(&error.kind()) => error.into(),
+        error => Failure::Refused(format!(
+            "{}: {:#}",
+            manifest.display(),
+            anyhow::Error::from(error)
+        )),
     }
 }

@@ -123,7 +123,7 @@ impl Archive {
 }
 
 /// All files below a directory, sorted; none where there is no directory.
-fn files_below(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_below(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return Vec::new();
     };

@@ -2,6 +2,7 @@
 //!
 //! The events are of January and the server runs in July, so they are older than the shortest period.
 
+mod archived;
 mod categories;
 mod edits;
 mod holds;

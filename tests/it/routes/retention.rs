@@ -104,7 +104,6 @@ fn a_policy_that_cannot_be_is_refused(database: DatabaseKind) {
             json!({"days": 365, "categories": {"secrets": 400}}),
             "categories.secrets",
         ),
-        (json!({"days": 365, "archive": true}), "archive"),
     ] {
         let refused = set(&organization, policy.clone());
         refused.expect_invalid(&[field]);

@@ -444,6 +444,7 @@ class RetentionPolicy(TypedDict):
     days: Optional[int]
     categories: Dict[Category, int]
     preset: Optional[RetentionPreset]
+    archive: bool
     since: str
     seq: int
 
@@ -470,7 +471,17 @@ class RetentionRemoval(TypedDict):
     at: str
     events: int
     received_before: Dict[str, str]
+    archive: Optional[str]
     state: Optional[str]
+
+
+class RecordedArchive(TypedDict):
+    """An archive that the log names: its end, and the digest of its newest manifest."""
+
+    end_seq: int
+    manifest: str
+    seq: int
+    at: str
 
 
 class RetentionInfo(TypedDict):
@@ -478,7 +489,8 @@ class RetentionInfo(TypedDict):
 
     policy: Optional[RetentionPolicy]
     plan: Optional[RetentionPlan]
-    waiting_for: Optional[Literal["confirmation", "clock", "time_stamp", "signature", "quorum", "destination"]]
+    waiting_for: Optional[Literal["confirmation", "clock", "time_stamp", "signature", "quorum", "destination", "archive"]]
+    archive: Optional[RecordedArchive]
     removals: List[RetentionRemoval]
     removed: int
     holds: int
@@ -503,6 +515,7 @@ class RetentionPreview(TypedDict):
     events: int
     estimated: Literal[True]
     destinations_behind: List[str]
+    archived: bool
 
 
 _HoldTimes = TypedDict("_HoldTimes", {"from": Optional[str], "to": Optional[str]})
@@ -609,6 +622,8 @@ class LogReport(TypedDict):
     cancelled: List[Dict[str, Any]]
     removals: List[Dict[str, Any]]
     erasures: List[Dict[str, Any]]
+    archives: List[Dict[str, Any]]
+    restored: List[Dict[str, Any]]
     holds: List[Dict[str, Any]]
     #: Whether a list has more than its newest 1,000 entries.
     more: bool

@@ -103,6 +103,8 @@ audit_domain::words! {
         Quorum = "quorum",
         /// A destination has not taken all events of the plan.
         Destination = "destination",
+        /// No archive that the log names has all events of the plan.
+        Archive = "archive",
     }
 }
 

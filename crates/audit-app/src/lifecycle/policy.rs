@@ -52,6 +52,8 @@ pub struct RetentionChange {
     pub categories: BTreeMap<Category, u32>,
     /// The preset.
     pub preset: Option<RetentionPreset>,
+    /// Events go once an archive has them.
+    pub archive: bool,
 }
 
 /// The policy in force.
@@ -63,6 +65,8 @@ pub struct PolicyInForce {
     pub categories: BTreeMap<String, u32>,
     /// The name of the preset that it was set by.
     pub preset: Option<String>,
+    /// Events go once an archive has them.
+    pub archive: bool,
     /// When it was set.
     pub since: Timestamp,
     /// The position of its event.
@@ -92,6 +96,19 @@ pub struct RetentionPlan {
     pub state: Option<&'static str>,
 }
 
+/// The newest archive that the log names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedArchive {
+    /// The position behind the last one that it has.
+    pub end_seq: u64,
+    /// The digest of its newest manifest.
+    pub manifest: String,
+    /// The position of its event.
+    pub seq: u64,
+    /// When it was recorded.
+    pub at: Timestamp,
+}
+
 /// A removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetentionRemoval {
@@ -105,6 +122,8 @@ pub struct RetentionRemoval {
     pub events: u64,
     /// The times, by category and `default`, before which the log has received its events.
     pub received_before: Value,
+    /// The digest of the newest manifest of the archive that has them.
+    pub archive: Option<String>,
     /// How far the work is; `None` where the database does not know the removal.
     pub state: Option<&'static str>,
 }
@@ -118,6 +137,8 @@ pub struct Retention {
     pub plan: Option<RetentionPlan>,
     /// What holds the plan, or the next one, back.
     pub waiting_for: Option<WaitingFor>,
+    /// The newest archive that the log names.
+    pub archive: Option<RecordedArchive>,
     /// The removals, newest first.
     pub removals: Vec<RetentionRemoval>,
     /// How many events all removals together have removed or will remove.
@@ -168,7 +189,7 @@ impl RetentionChange {
             days,
             categories: categories.map(|(name, days)| (name.to_string(), *days)).collect(),
             preset: self.preset.map(|preset| preset.to_string()),
-            archive: false,
+            archive: self.archive,
         })
     }
 }
@@ -274,6 +295,7 @@ impl AuditLog {
             plan: lifecycle.plan(&rows),
             waiting_for: self.lifecycles.waiting_for((scope.ledger_id, None)),
             removed: removals.iter().map(|removal| removal.events).sum(),
+            archive: lifecycle.newest_archive(),
             removals: removals.into_iter().rev().take(REPORTED_REMOVALS_MAX).collect(),
             holds: lifecycle.fold.holds().count(),
             minimum_days: minimum_days(self.store.idempotency_window()),
@@ -294,6 +316,7 @@ impl LedgerLifecycle {
             days: policy.days,
             categories: policy.categories.clone(),
             preset: policy.preset.clone(),
+            archive: policy.archive,
             since: self.event(seq)?.at,
             seq,
         })
@@ -317,6 +340,16 @@ impl LedgerLifecycle {
         })
     }
 
+    fn newest_archive(&self) -> Option<RecordedArchive> {
+        let (seq, archived) = self.fold.archived(0).next_back()?;
+        Some(RecordedArchive {
+            end_seq: archived.end_seq,
+            manifest: archived.manifest.to_string(),
+            seq,
+            at: self.event(seq)?.at,
+        })
+    }
+
     /// The oldest first.
     fn removals(&self, rows: &[RemovalRow]) -> Vec<RetentionRemoval> {
         let events = self.fold.removals().filter_map(|(seq, ..)| self.event(seq));
@@ -326,6 +359,7 @@ impl LedgerLifecycle {
             at: event.at,
             events: event.number("events").unwrap_or_default(),
             received_before: event.metadata("received_before").cloned().unwrap_or_default(),
+            archive: event.text("archive").map(str::to_owned),
             state: state_of(rows, event.seq),
         });
         removals.collect()
@@ -382,7 +416,7 @@ mod tests {
         let with = |days: Option<u32>, kept: u32| RetentionChange {
             days,
             categories: BTreeMap::from([(Category::Security, kept), (Category::Auth, 1_000)]),
-            preset: None,
+            ..RetentionChange::default()
         };
         let named = |change: &RetentionChange| -> Vec<String> {
             let found = fields(change, WINDOW).into_iter();

@@ -28,6 +28,8 @@ pub struct RetentionPreview {
     pub events: u64,
     /// The destinations that have not got all these events yet.
     pub destinations_behind: Vec<String>,
+    /// Whether an archive that the log names has all these events.
+    pub archived: bool,
 }
 
 /// A month of a preview.
@@ -67,8 +69,10 @@ impl AuditLog {
         };
         let holds: Vec<&Hold> = lifecycle.fold.holds().map(|(_, hold)| hold).collect();
         let now = self.clock.now();
+        let archived = lifecycle.fold.archived(0);
+        let archived_to = archived.map(|(_, archived)| archived.end_seq).max();
         self.store
-            .query(|reader| preview(reader, &scope, &policy, &holds, now))
+            .query(|reader| preview(reader, &scope, &policy, (&holds, archived_to), now))
     }
 }
 
@@ -76,7 +80,7 @@ fn preview(
     reader: &mut Reader<'_>,
     scope: &Scope,
     policy: &RetentionPolicy,
-    holds: &[&Hold],
+    (holds, archived_to): (&[&Hold], Option<u64>),
     now: Timestamp,
 ) -> Result<RetentionPreview> {
     let Some(latest) = policy.cutoff(DEFAULT, now) else {
@@ -116,12 +120,14 @@ fn preview(
     let months: Vec<PreviewMonth> = months.collect();
     let longer = policy.categories.keys().map(String::as_str);
     let names = longer.chain([DEFAULT]);
+    let end_seq = end_of(reader, scope, (Month::of(latest).max(first), now))?;
     Ok(RetentionPreview {
         received_before: names
             .filter_map(|name| Some((name.to_owned(), policy.cutoff(name, now)?)))
             .collect(),
         events: months.iter().map(|month| month.to_remove).sum(),
-        destinations_behind: destinations_behind(reader, scope, (Month::of(latest).max(first), now))?,
+        destinations_behind: destinations_behind(reader, scope, end_seq)?,
+        archived: archived_to.is_some_and(|archived_to| archived_to >= end_seq),
         months,
     })
 }
@@ -186,21 +192,21 @@ fn share(count: u64, (start, end): (Timestamp, Timestamp), cutoff: Timestamp) ->
     count * past / all
 }
 
-/// The destinations that have not got all events that were received before a month.
-fn destinations_behind(
-    reader: &mut Reader<'_>,
-    scope: &Scope,
-    (first, now): (Month, Timestamp),
-) -> Result<Vec<String>> {
+/// The position behind the last event that was received before a month.
+fn end_of(reader: &mut Reader<'_>, scope: &Scope, (first, now): (Month, Timestamp)) -> Result<u64> {
     let (mut month, mut end_seq) = (first, None);
     while end_seq.is_none() && month <= Month::of(now) {
         end_seq = reader.first_seq_of_month(scope.ledger_id, month)?;
         month = month.plus(1);
     }
-    let end_seq = match end_seq {
-        Some(end_seq) => end_seq,
-        None => reader.ledger_size(scope.ledger_id)?,
-    };
+    match end_seq {
+        Some(end_seq) => Ok(end_seq),
+        None => Ok(reader.ledger_size(scope.ledger_id)?),
+    }
+}
+
+/// The destinations that have not got all events before a position.
+fn destinations_behind(reader: &mut Reader<'_>, scope: &Scope, end_seq: u64) -> Result<Vec<String>> {
     let mut behind = Vec::new();
     for row in reader.destinations(scope.project.project.id, scope.environment)? {
         let runs = reader.destination_runs(&row.id)?;

@@ -4,7 +4,7 @@ use super::chain::as_stored;
 use super::worker::authorise::{BEHIND_SECONDS_MAX, behind};
 use crate::error::Result;
 use crate::verify::cells_of_deployment;
-use audit_domain::{Environment, LogName, ProjectId, RetentionPlan, Timestamp};
+use audit_domain::{Environment, Lifecycle, LogName, ProjectId, RetentionPlan, Timestamp};
 use audit_store::{DatabaseUrl, Reader, inspect};
 
 /// The retention of a log.
@@ -31,6 +31,8 @@ pub struct StoredPlan {
     pub waits_until: Timestamp,
     /// The ids of the destinations that have not got all of its events, and that it waits for.
     pub destinations: Vec<String>,
+    /// Whether it waits for an archive.
+    pub waits_for_archive: bool,
 }
 
 /// The retention of each log of a deployment whose policy removes events. Needs no key and changes nothing.
@@ -55,7 +57,13 @@ fn of_cell(reader: &mut Reader<'_>, now: Timestamp) -> Result<Vec<StoredRetentio
             continue;
         };
         let plan = match lifecycle.fold.open_plan() {
-            Some((_, plan)) => Some(stored_plan(reader, (project_id, environment), plan, now)?),
+            Some((_, plan)) => Some(stored_plan(
+                reader,
+                (project_id, environment),
+                &lifecycle.fold,
+                plan,
+                now,
+            )?),
             None => None,
         };
         found.push(StoredRetention {
@@ -71,6 +79,7 @@ fn of_cell(reader: &mut Reader<'_>, now: Timestamp) -> Result<Vec<StoredRetentio
 fn stored_plan(
     reader: &mut Reader<'_>,
     log: (ProjectId, Environment),
+    fold: &Lifecycle,
     plan: &RetentionPlan,
     now: Timestamp,
 ) -> Result<StoredPlan> {
@@ -81,5 +90,6 @@ fn stored_plan(
         not_before: plan.not_before,
         waits_until: plan.not_before.plus_seconds(BEHIND_SECONDS_MAX),
         destinations: waited_for.map(|behind| behind.destination.id).collect(),
+        waits_for_archive: fold.lacks_archive(plan),
     })
 }

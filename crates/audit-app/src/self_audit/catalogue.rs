@@ -125,6 +125,8 @@ audit_domain::words! {
         ErasureCancelled = "audit.erasure.cancelled",
         /// An erasure is carried out: events, or parts of them, are erased.
         EventsErased = "audit.events.erased",
+        /// An archive has the events of the log up to a position.
+        EventsArchived = "audit.events.archived",
         /// Removed events were restored from an archive.
         EventsRestored = "audit.events.restored",
         /// A legal hold was placed.
@@ -174,6 +176,7 @@ impl ServiceAction {
             | Self::ErasurePlanned
             | Self::ErasureCancelled
             | Self::EventsErased
+            | Self::EventsArchived
             | Self::EventsRestored
             | Self::HoldPlaced
             | Self::HoldReleased
@@ -260,6 +263,7 @@ impl ServiceAction {
             | Self::ErasurePlanned
             | Self::ErasureCancelled
             | Self::EventsErased
+            | Self::EventsArchived
             | Self::EventsRestored
             | Self::HoldPlaced
             | Self::HoldReleased

@@ -1,7 +1,8 @@
 //! The fold of the chain: what is in force, and whether each event was allowed.
 
 use super::{
-    Erasure, ErasurePlan, Hold, LifecycleEvent, ReceivedBefore, Removal, RetentionPlan, RetentionPolicy,
+    Archived, Erasure, ErasurePlan, Hold, LifecycleEvent, ReceivedBefore, Removal, RetentionPlan,
+    RetentionPolicy,
 };
 use crate::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +76,12 @@ pub enum LifecycleError {
         /// Position of the event.
         seq: u64,
     },
+    /// The policy lets events go once an archive has them, and no archive has, or it is not the one that is named.
+    #[error("the lifecycle event at {seq} names no archive that has its events")]
+    NotArchived {
+        /// Position of the event.
+        seq: u64,
+    },
 }
 
 impl LifecycleError {
@@ -88,7 +95,8 @@ impl LifecycleError {
             | Self::TooEarly { seq, .. }
             | Self::HoldInForce { seq, .. }
             | Self::NoPolicy { seq }
-            | Self::TooYoung { seq } => *seq,
+            | Self::TooYoung { seq }
+            | Self::NotArchived { seq } => *seq,
         }
     }
 }
@@ -137,6 +145,11 @@ impl Lifecycle {
             | LifecycleEvent::ErasurePlanned(_)
             | LifecycleEvent::Restored(_)
             | LifecycleEvent::HoldPlaced(_) => Ok(()),
+            // What is behind the event cannot be in an archive yet.
+            LifecycleEvent::Archived(archived) => match archived.end_seq <= seq {
+                true => Ok(()),
+                false => Err(LifecycleError::NotArchived { seq }),
+            },
             LifecycleEvent::Planned(plan) => self.check_policy(seq, at, plan.policy, &plan.received_before),
             LifecycleEvent::Removed(removal) => self.check_removal(seq, at, removal),
             LifecycleEvent::Cancelled { plan, .. } => match self.open(*plan) {
@@ -172,6 +185,7 @@ impl Lifecycle {
             && (&plan.seqs, &plan.received_before) == (&removal.seqs, &removal.received_before);
         check_plan(seq, at, is_same, plan.not_before)?;
         self.check_policy(seq, at, removal.policy, &removal.received_before)?;
+        self.check_archive(seq, removal)?;
         self.check_holds(seq, |placed| {
             placed < removal.plan && removal.holds.contains(&placed)
         })
@@ -200,6 +214,20 @@ impl Lifecycle {
             Some((_, policy)) if policy.allows(before, at) => Ok(()),
             Some(_) => Err(LifecycleError::TooYoung { seq }),
             None => Err(LifecycleError::NoPolicy { seq }),
+        }
+    }
+
+    /// Refuses a removal that names no archive although the policy asks for one, or one that does not have its range.
+    fn check_archive(&self, seq: u64, removal: &Removal) -> Result<(), LifecycleError> {
+        let is_asked_for = self.policy().is_some_and(|(_, policy)| policy.archive);
+        let mut archives = self.archived(removal.seqs.end);
+        let is_archived = match removal.archive {
+            None => !is_asked_for,
+            Some(manifest) => archives.any(|(_, archived)| archived.manifest == manifest),
+        };
+        match is_archived {
+            true => Ok(()),
+            false => Err(LifecycleError::NotArchived { seq }),
         }
     }
 
@@ -281,6 +309,20 @@ impl Lifecycle {
             LifecycleEvent::ErasurePlanned(plan) => Some((seq, plan)),
             _ => None,
         })
+    }
+
+    /// The archives that have all events before a position, as the log says, with the positions of their events.
+    pub fn archived(&self, end_seq: u64) -> impl DoubleEndedIterator<Item = (u64, Archived)> {
+        self.events().filter_map(move |(seq, _, event)| match event {
+            LifecycleEvent::Archived(archived) if archived.end_seq >= end_seq => Some((seq, *archived)),
+            _ => None,
+        })
+    }
+
+    /// Whether the policy in force lets this plan be carried out once an archive has its range, and none has.
+    pub fn lacks_archive(&self, plan: &RetentionPlan) -> bool {
+        let is_asked_for = self.policy().is_some_and(|(_, policy)| policy.archive);
+        is_asked_for && self.archived(plan.seqs.end).next().is_none()
     }
 
     /// The ranges of which rows may be there again.

@@ -1,7 +1,7 @@
 //! Lifecycle events as events of the log have them: `metadata`, and `changes` of a hold.
 
 use super::{
-    Erasure, ErasurePlan, Hold, LifecycleEvent, ReceivedBefore, Removal, Restored, RetentionPlan,
+    Archived, Erasure, ErasurePlan, Hold, LifecycleEvent, ReceivedBefore, Removal, Restored, RetentionPlan,
     RetentionPolicy, Undelivered,
 };
 use crate::{SERVICE_TENANT_ID, Timestamp};
@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 /// The actions of the chain.
-const ACTIONS: [&str; 11] = [
+const ACTIONS: [&str; 12] = [
     "audit.retention.changed",
     "audit.retention.confirmed",
     "audit.retention.planned",
@@ -21,6 +21,7 @@ const ACTIONS: [&str; 11] = [
     "audit.erasure.planned",
     "audit.erasure.cancelled",
     "audit.events.erased",
+    "audit.events.archived",
     "audit.events.restored",
     "audit.hold.placed",
     "audit.hold.released",
@@ -43,9 +44,10 @@ impl LifecycleEvent {
             Self::ErasurePlanned(_) => 5,
             Self::ErasureCancelled { .. } => 6,
             Self::Erased(_) => 7,
-            Self::Restored(_) => 8,
-            Self::HoldPlaced(_) => 9,
-            Self::HoldReleased { .. } => 10,
+            Self::Archived(_) => 8,
+            Self::Restored(_) => 9,
+            Self::HoldPlaced(_) => 10,
+            Self::HoldReleased { .. } => 11,
         };
         ACTIONS[index]
     }
@@ -85,6 +87,10 @@ impl LifecycleEvent {
                 reason: members.parsed("reason")?,
             },
             "audit.events.erased" => Self::Erased(members.erasure()?),
+            "audit.events.archived" => Self::Archived(Archived {
+                end_seq: members.number("end_seq")?,
+                manifest: members.parsed("manifest")?,
+            }),
             "audit.events.restored" => Self::Restored(Restored {
                 seqs: members.seqs()?,
                 events: members.number("events")?,
@@ -135,6 +141,9 @@ impl LifecycleEvent {
             Self::Erased(erasure) => json!({
                 "erasure": erasure.erasure, "plan": erasure.plan, "basis": erasure.basis, "ticket": erasure.ticket,
                 "events": erasure.events, "rows": erasure.rows, "digest": text(erasure.digest),
+            }),
+            Self::Archived(archived) => json!({
+                "end_seq": archived.end_seq, "manifest": text(archived.manifest),
             }),
             Self::Restored(restored) => json!({
                 "first_seq": restored.seqs.start, "end_seq": restored.seqs.end, "events": restored.events,

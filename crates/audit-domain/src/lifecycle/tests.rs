@@ -48,6 +48,13 @@ fn removal() -> Removal {
     }
 }
 
+const fn archived(end_seq: u64) -> Archived {
+    Archived {
+        end_seq,
+        manifest: DIGEST,
+    }
+}
+
 fn hold() -> Hold {
     Hold {
         hold: "hld_1".to_owned(),
@@ -91,7 +98,7 @@ fn erasure_of(plan: u64) -> Erasure {
 }
 
 /// An event of each action.
-fn examples() -> [LifecycleEvent; 11] {
+fn examples() -> [LifecycleEvent; 12] {
     [
         LifecycleEvent::RetentionChanged(RetentionPolicy {
             days: None,
@@ -121,6 +128,7 @@ fn examples() -> [LifecycleEvent; 11] {
             reason: CancelReason::Requested,
         },
         LifecycleEvent::Erased(erasure()),
+        LifecycleEvent::Archived(archived(8)),
         LifecycleEvent::Restored(Restored {
             seqs: 3..8,
             events: 4,
@@ -363,6 +371,50 @@ fn a_removal_that_is_younger_than_the_policy_is_refused() {
             "the policy of the plan is not in force any more"
         );
     }
+}
+
+#[test]
+fn a_removal_names_an_archive_that_has_its_range() {
+    let in_archive = |ends: &[u64], archive: Option<Sha256Digest>| {
+        let policy = RetentionPolicy {
+            archive: true,
+            ..policy()
+        };
+        let mut events = vec![LifecycleEvent::RetentionChanged(policy)];
+        events.push(LifecycleEvent::Cancelled {
+            plan: 20,
+            reason: CancelReason::Policy,
+        });
+        events.push(LifecycleEvent::Planned(RetentionPlan { policy: 30, ..plan() }));
+        let archives = ends
+            .iter()
+            .map(|end_seq| LifecycleEvent::Archived(archived(*end_seq)));
+        events.extend(archives);
+        events.push(LifecycleEvent::Removed(Removal {
+            plan: 50,
+            policy: 30,
+            archive,
+            ..removal()
+        }));
+        fold(events).1
+    };
+    let other = Some(Sha256Digest::from_bytes([8; 32]));
+    let refused = |seq: u64| Err(LifecycleError::NotArchived { seq });
+    assert_eq!(in_archive(&[9], Some(DIGEST)), Ok(()));
+    assert_eq!(in_archive(&[9, 5], Some(DIGEST)), Ok(()));
+    assert_eq!(
+        in_archive(&[8], Some(DIGEST)),
+        refused(70),
+        "it ends before the range"
+    );
+    assert_eq!(in_archive(&[9], None), refused(70));
+    assert_eq!(in_archive(&[9], other), refused(70));
+    assert_eq!(in_archive(&[], Some(DIGEST)), refused(60));
+    // Without such a policy none has to be named, but none that is unknown.
+    let named = |archive| fold(vec![LifecycleEvent::Removed(Removal { archive, ..removal() })]).1;
+    assert_eq!(named(Some(DIGEST)), refused(30));
+    let ahead = LifecycleEvent::Archived(archived(31));
+    assert_eq!(fold(vec![ahead]).1, refused(30), "it names events behind itself");
 }
 
 #[test]

@@ -136,7 +136,7 @@ pub(super) mod about {
     const EXAMPLE: &str = r#"{
         "log": "e08c3d15-61b1-4005-9dc1-2205d270c86f/live", "made_at": "2026-11-02T09:00:00.000Z", "size": 1204331, "signed": 1204331,
         "checkpoint": "audit-log-33ea0d660239eab4/e08c3d15-61b1-4005-9dc1-2205d270c86f/live\n1204331\n…",
-        "policy": {"days": 365, "categories": {"security": 2190}, "preset": null, "since": "2026-01-15T10:30:00.000Z", "seq": 812},
+        "policy": {"days": 365, "categories": {"security": 2190}, "preset": null, "archive": false, "since": "2026-01-15T10:30:00.000Z", "seq": 812},
         "policies": [{
             "seq": 812, "at": "2026-01-15T10:30:00.000Z", "by": {"id": "67e55044-10b1-426f-9247-bb680e5fe0c8", "name": "operations"},
             "metadata": {"days": 365, "categories": {"security": 2190}}
@@ -151,6 +151,11 @@ pub(super) mod about {
             }
         }],
         "erasures": [],
+        "archives": [{
+            "seq": 1190, "at": "2026-10-02T03:00:00.000Z", "by": {"id": "operator", "name": null},
+            "metadata": {"end_seq": 1100, "manifest": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
+        }],
+        "restored": [],
         "holds": [{
             "placed": {
                 "seq": 1204, "at": "2026-11-01T10:30:00.000Z", "by": {"id": "67e55044-10b1-426f-9247-bb680e5fe0c8", "name": "operations"},

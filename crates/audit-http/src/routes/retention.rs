@@ -30,6 +30,8 @@ pub(super) struct RetentionInput {
     categories: Option<CategoryDays>,
     /// `pci` is 365 days, `hipaa` 2,190, `cnil` 335.
     preset: Option<Word<RetentionPreset>>,
+    /// Events go once an archive has them that the log names (`audit-server archive create --record`). `false` by default.
+    archive: Option<bool>,
 }
 
 /// Days by category.
@@ -86,6 +88,7 @@ impl Fielded for RetentionInput {
             preset: read_preset(fields, days.is_some()),
             days: days.and_then(|days| u32::try_from(days).ok()),
             categories: read_categories(fields),
+            archive: fields.optional_bool("archive").unwrap_or_default(),
         })
     }
 }
@@ -119,7 +122,7 @@ impl Fielded for PreviewQuery {
         Some(is_given.then(|| RetentionChange {
             days,
             preset,
-            categories: BTreeMap::new(),
+            ..RetentionChange::default()
         }))
     }
 }

@@ -1,4 +1,4 @@
-//! Retention: the policies of the logs, and removals that destinations hold back.
+//! Retention: the policies of the logs, and removals that destinations or a missing archive hold back.
 
 use super::{Finding, Severity, Subject, finding};
 use anyhow::Context;
@@ -7,6 +7,8 @@ use audit_domain::Timestamp;
 
 /// A plan that waits for a destination for so long after its grace is reported, in days.
 const BEHIND_DAYS: i64 = 20;
+/// A plan that waits for an archive for so long after its grace is reported, in days.
+const UNARCHIVED_DAYS: i64 = 1;
 /// The policies that are listed, at most.
 const LISTED_MAX: usize = 20;
 
@@ -18,6 +20,7 @@ pub(super) fn policies(subject: &Subject<'_>) -> anyhow::Result<Vec<Finding>> {
 
 fn of_logs(logs: &[StoredRetention], now: Timestamp) -> Vec<Finding> {
     let delayed = logs.iter().filter_map(|log| of_delay(log, now));
+    let unarchived = logs.iter().filter_map(|log| of_archive(log, now));
     let listed = logs.iter().take(LISTED_MAX).map(described);
     let others = logs.len().saturating_sub(LISTED_MAX);
     let others = (others > 0).then(|| format!("{others} more logs have a policy"));
@@ -28,7 +31,7 @@ fn of_logs(logs: &[StoredRetention], now: Timestamp) -> Vec<Finding> {
             "`GET /api/v1/retention` has more (docs/lifecycle.md#for-operators)",
         )
     });
-    delayed.chain(notes).collect()
+    delayed.chain(unarchived).chain(notes).collect()
 }
 
 /// The policy of a log, its next removal, and the destinations that this one waits for.
@@ -40,9 +43,12 @@ fn described(log: &StoredRetention) -> String {
                 "next removal, of {} events, not before {}",
                 plan.events, plan.not_before
             );
-            match plan.destinations.is_empty() {
+            let archive = plan.waits_for_archive.then_some("an archive");
+            let destinations = plan.destinations.iter().map(String::as_str);
+            let waits_for: Vec<&str> = destinations.chain(archive).collect();
+            match waits_for.is_empty() {
                 true => of,
-                false => format!("{of}, waiting for {}", plan.destinations.join(", ")),
+                false => format!("{of}, waiting for {}", waits_for.join(", ")),
             }
         }
     };
@@ -50,6 +56,22 @@ fn described(log: &StoredRetention) -> String {
         "{}: policy of {} days since {}, {next}",
         log.log, log.days, log.since
     )
+}
+
+/// A plan that is due and waits for an archive, for as long as there is none.
+fn of_archive(log: &StoredRetention, now: Timestamp) -> Option<Finding> {
+    let plan = log.plan.as_ref().filter(|plan| plan.waits_for_archive)?;
+    let due = plan.not_before.plus_seconds(UNARCHIVED_DAYS * 86_400);
+    (due <= now).then(|| {
+        finding(
+            Severity::Warning,
+            format!(
+                "{}: {} events stay longer than the policy says, because no archive that the log names has them",
+                log.log, plan.events
+            ),
+            "run `audit-server archive create --record` (docs/archive.md), or set a policy without `archive` (docs/lifecycle.md#for-operators)",
+        )
+    })
 }
 
 /// A plan that destinations hold back until it does not wait for them any longer.
@@ -89,6 +111,7 @@ mod tests {
                 not_before: SINCE.plus_seconds(86_400),
                 waits_until: SINCE.plus_seconds(31 * 86_400),
                 destinations: destinations.collect(),
+                waits_for_archive: false,
             }),
         }
     }
@@ -120,6 +143,16 @@ mod tests {
         assert_eq!(severities(20, &["dst_1"]), [Severity::Note]);
         assert_eq!(severities(21, &["dst_1"]), [Severity::Warning, Severity::Note]);
         assert_eq!(severities(21, &[]), [Severity::Note]);
+    }
+
+    #[test]
+    fn a_plan_that_waits_for_an_archive_for_a_day_is_found() {
+        let mut waiting = log(&["dst_1"]);
+        waiting.plan.as_mut().unwrap().waits_for_archive = true;
+        let [note] = on_day(1, &waiting).try_into().unwrap();
+        assert!(note.1.ends_with(", waiting for dst_1, an archive"), "{note:?}");
+        let found = on_day(2, &waiting);
+        assert_eq!(found[0].0, Severity::Warning, "{found:?}");
     }
 
     #[test]

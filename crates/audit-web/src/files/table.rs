@@ -5,16 +5,16 @@ use super::File;
 /// Every file.
 pub(crate) static FILES: &[File] = &[
     File {
-        path: "/assets/console-KI4D3GUM.js",
-        name: "console-KI4D3GUM.js",
-        etag: "\"fba4bbe68a79\"",
+        path: "/assets/console-TNWCCWIG.js",
+        name: "console-TNWCCWIG.js",
+        etag: "\"ca62219d9019\"",
         is_hashed: true,
-        bytes: include_bytes!("../../assets/console-KI4D3GUM.js"),
+        bytes: include_bytes!("../../assets/console-TNWCCWIG.js"),
     },
     File {
         path: "/console",
         name: "console.html",
-        etag: "\"f007da9d7b98\"",
+        etag: "\"29ada2c127a4\"",
         is_hashed: false,
         bytes: include_bytes!("../../assets/console.html"),
     },

@@ -5,9 +5,10 @@ import { save } from "../../viewer/download.js";
 import { fieldsOf, listOf, Section, time } from "../section.js";
 
 export interface Retention {
-  policy: { days: number | null; categories: Record<string, number>; preset: string | null; since: string } | null;
+  policy: { days: number | null; categories: Record<string, number>; preset: string | null; archive: boolean; since: string } | null;
   plan: { seq: number; received_before: Record<string, string>; events: number; held: number; kept: number; digest: string; planned_at: string; not_before: string } | null;
   waiting_for: string | null;
+  archive: { end_seq: number; at: string } | null;
   removals: { seq: number; id: string; at: string; events: number; received_before: Record<string, string>; state: string | null }[];
   removed: number;
   minimum_days: number;
@@ -18,6 +19,7 @@ interface Preview {
   months: { month: string; events: number; to_remove: number; held: number; kept: number }[];
   events: number;
   destinations_behind: string[];
+  archived: boolean;
 }
 
 interface Hold {
@@ -39,10 +41,11 @@ interface Policy {
   days?: number;
   preset?: string;
   categories?: Record<string, number>;
+  archive?: boolean;
 }
 
 /** What the policy removes that keeps all events for ever. */
-const NOTHING: Preview = { received_before: {}, months: [], events: 0, destinations_behind: [] };
+const NOTHING: Preview = { received_before: {}, months: [], events: 0, destinations_behind: [], archived: true };
 const NUMBERS = new Intl.NumberFormat();
 const PRESETS: Record<string, string> = { pci: "PCI DSS: 365 days", hipaa: "HIPAA: 2,190 days", cnil: "CNIL: 335 days" };
 const WAITING: Record<string, string> = {
@@ -52,6 +55,7 @@ const WAITING: Record<string, string> = {
   signature: "The event of the plan is not signed yet.",
   quorum: "The checkpoint has no quorum of witnesses yet.",
   destination: "A destination has not got all events of the plan yet.",
+  archive: "No recorded archive has all events of the plan yet. Run audit-server archive create --record.",
 };
 
 /** How long events are kept: the policy, its effect, the plan that can still be cancelled, and legal holds. */
@@ -84,12 +88,12 @@ export class RetentionSection extends Section {
   }
 
   private async look(event: SubmitEvent): Promise<void> {
-    const { days, preset, categories } = fieldsOf(event);
+    const { days, preset, categories, archive } = fieldsOf(event);
     const all = preset ? { preset } : days ? { days: Number(days) } : undefined;
     const longer = listOf(categories).map((item) => item.split(/\s*[:=]\s*/)).map(([name = "", kept]) => [name, Number(kept)] as const);
     await this.attempt(async () => {
       const found = all ? await this.session.api.get<Preview>("/retention/preview", all) : NOTHING;
-      this.preview = { policy: { ...all, ...(longer.length > 0 ? { categories: Object.fromEntries(longer) } : {}) }, found };
+      this.preview = { policy: { ...all, ...(longer.length > 0 ? { categories: Object.fromEntries(longer) } : {}), ...(archive ? { archive: true } : {}) }, found };
     });
   }
 
@@ -97,7 +101,7 @@ export class RetentionSection extends Section {
     this.ask({
       title: "Store the policy", verb: "Store", ...(events > 0 ? { typed: `${events}` } : {}),
       text: events > 0
-        ? `About ${NUMBERS.format(events)} events are old enough and will be removed, after a plan and its grace period. Removed events cannot be restored.`
+        ? `About ${NUMBERS.format(events)} events are old enough and will be removed, after a plan and its grace period. ${policy.archive ? "They go once an archive has them." : "Without an archive, removed events cannot be restored."}`
         : "No event is old enough to be removed now.",
       run: () => this.session.api.send("PUT", "/retention", policy),
     });
@@ -145,12 +149,13 @@ export class RetentionSection extends Section {
     return html`${this.cards(retention)} ${this.plan(retention)} ${this.form(retention)} ${this.effect()} ${this.removals(retention)} ${this.holdList()} ${this.reports()}`;
   }
 
-  private cards({ policy, removed }: Retention): TemplateResult {
+  private cards({ policy, archive, removed }: Retention): TemplateResult {
     const days = policy?.days ? `${NUMBERS.format(policy.days)} days` : "for ever";
     const longer = Object.entries(policy?.categories ?? {}).map(([name, kept]) => `${name} ${NUMBERS.format(kept)} days`);
     return html`<div class="cards">
       <div class="card"><b>${days}</b><span class="muted">${policy ? html`since ${time(policy.since)}` : "no policy"}${longer.length > 0 ? html`; ${longer.join(", ")}` : nothing}</span></div>
       <div class="card"><b>${NUMBERS.format(removed)}</b><span class="muted">events removed</span></div>
+      ${archive ? html`<div class="card"><b>${NUMBERS.format(archive.end_seq)}</b><span class="muted">positions archived, recorded ${time(archive.at)}</span></div>` : nothing}
     </div>`;
   }
 
@@ -174,6 +179,7 @@ export class RetentionSection extends Section {
         <label>Preset<select name="preset"><option value="">none</option>${Object.entries(PRESETS).map(([name, label]) => html`<option value=${name} ?selected=${policy?.preset === name}>${label}</option>`)}</select></label>
         <label>Days (empty: for ever)<input name="days" type="number" min=${minimum_days} max="36500" .value=${policy?.days && !policy.preset ? `${policy.days}` : ""} /></label>
         <label class="wide">Longer for categories<input name="categories" .value=${categories.join(", ")} placeholder="security: 2190, admin: 730" /></label>
+        <label class="check"><input type="checkbox" name="archive" value="yes" ?checked=${policy?.archive ?? false} /> Remove what a recorded archive has, only</label>
         <button class="primary">Preview</button>
       </form>`;
   }
@@ -188,6 +194,7 @@ export class RetentionSection extends Section {
     return html`<h3>Effect of the policy, estimated</h3>
       ${policy.categories ? html`<p class="muted">The categories that are kept longer are not part of the estimate: fewer events go.</p>` : nothing}
       ${found.destinations_behind.length > 0 ? html`<p class="notice">${found.destinations_behind.length} destinations have not got all of these events yet.</p>` : nothing}
+      ${policy.archive && !found.archived ? html`<p class="notice">No recorded archive has all of these events yet.</p>` : nothing}
       ${this.table(["Month", "Events", "Removed", "Held", "Kept"], rows, "No event is old enough to be removed.")}
       <div class="bar"><button class="primary" @click=${() => this.store(policy, found.events)}>Store this policy</button></div>`;
   }

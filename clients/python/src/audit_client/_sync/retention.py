@@ -24,9 +24,13 @@ class Retention:
         days: Optional[int] = None,
         categories: Optional[Mapping[Category, int]] = None,
         preset: Optional[RetentionPreset] = None,
+        archive: Optional[bool] = None,
     ) -> RetentionInfo:
-        """Replaces the policy: ``days`` for all events, more days for some ``categories``, or a ``preset``; nothing for ever."""
-        body = {"days": days, "categories": categories, "preset": preset}
+        """Replaces the policy: ``days`` for all events, more days for some ``categories``, or a ``preset``; nothing for ever.
+
+        With ``archive``, nothing is removed before an archive has it that the log names.
+        """
+        body = {"days": days, "categories": categories, "preset": preset, "archive": archive}
         request = call("PUT", "/retention", body=body, in_environment=True)
         return cast(RetentionInfo, self._transport.send(request, json_of))
 

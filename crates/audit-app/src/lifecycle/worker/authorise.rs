@@ -35,7 +35,7 @@ pub(super) enum Next {
     },
 }
 
-/// The plans of which it is noted that a destination delays them.
+/// The plans of which it is noted that a destination or an archive delays them.
 pub(super) type Delayed = HashSet<(LedgerId, u64)>;
 
 impl Next {
@@ -97,12 +97,20 @@ pub(super) fn next(
     )? {
         return Ok(waits);
     }
+    if fold.lacks_archive(plan) {
+        if delayed.insert((scope.ledger_id, seq)) {
+            let event = ServiceEvent::retention_unarchived(seq, &scope.log());
+            note_delayed(service, scope, event)?;
+        }
+        return Ok(Next::Waits(Some(WaitingFor::Archive)));
+    }
     let log = (scope.project.project.id, scope.environment);
     let behind = service.store.read(|reader| behind(reader, log, plan, now))?;
     let is_overridden = plan.not_before.plus_seconds(BEHIND_SECONDS_MAX) <= now;
     if let Some(waited_for) = behind.iter().find(|behind| behind.keeps_back && !is_overridden) {
         if delayed.insert((scope.ledger_id, seq)) {
-            note_delayed(service, scope, &waited_for.destination, seq)?;
+            let event = ServiceEvent::retention_delayed(&waited_for.destination, seq);
+            note_delayed(service, scope, event)?;
         }
         return Ok(Next::Waits(Some(WaitingFor::Destination)));
     }
@@ -114,7 +122,10 @@ pub(super) fn next(
         events: plan.events,
         digest: plan.digest,
         received_before: plan.received_before.clone(),
-        archive: None,
+        archive: fold
+            .archived(plan.seqs.end)
+            .next_back()
+            .map(|(_, archived)| archived.manifest),
         undelivered: behind.into_iter().map(Undelivered::from).collect(),
     };
     Ok(Next::authorised(fold, LifecycleEvent::Removed(removal), now))
@@ -243,9 +254,8 @@ pub(in crate::lifecycle) fn behind(
     Ok(found)
 }
 
-/// Stores the event that a destination delays a plan, once.
-fn note_delayed(service: &AuditLog, scope: &Scope, destination: &DestinationRow, plan: u64) -> Result<()> {
-    let event = ServiceEvent::retention_delayed(destination, plan);
+/// Stores the event that something delays a plan.
+fn note_delayed(service: &AuditLog, scope: &Scope, event: ServiceEvent) -> Result<()> {
     service.change_project(scope.project.project.id, &Requester::Service, move |_| {
         Ok(Changed::by((), event))
     })

@@ -1,5 +1,6 @@
 //! Runs rounds of the thread on an embedded database, with a clock that the test moves.
 
+mod archive;
 mod chain;
 mod clock;
 mod erasure;
@@ -12,7 +13,7 @@ use crate::ingest::{EventsForm, SentEvents};
 use crate::lifecycle::WaitingFor;
 use crate::log::{SignerMemory, SigningProgram};
 use crate::self_audit::Requester;
-use crate::service::{AuditLog, Scope, ledger_of};
+use crate::service::{AuditLog, Scope};
 use crate::settings::Settings;
 use audit_domain::{
     CancelReason, Clock, Entropy, Environment, Hold, LifecycleEvent, Plan, RetentionPlan, RetentionPolicy,
@@ -106,17 +107,8 @@ impl Fixture {
         let NewOrganization { project, .. } = service
             .create_organization(&"o".parse().unwrap(), Plan::Enterprise)
             .unwrap();
-        let project = service.store.read(|reader| {
-            let mut present = service.directory.present();
-            present.project(reader, &service.settings, project.id)
-        });
-        let project = project.unwrap().unwrap();
         let fixture = Self {
-            scope: Scope {
-                ledger_id: ledger_of(&project, Environment::Live).unwrap(),
-                environment: Environment::Live,
-                project,
-            },
+            scope: service.scope_of(project.id, Environment::Live).unwrap(),
             folder,
             clock,
             service,

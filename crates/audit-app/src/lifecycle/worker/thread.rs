@@ -11,7 +11,7 @@ use super::{clean, collect, delete, list_erasure};
 use crate::error::{AppError, Result};
 use crate::lifecycle::WaitingFor;
 use crate::lifecycle::known::{PLANNED_EVENTS_MAX, Waiting};
-use crate::service::{AuditLog, Scope, ledger_of};
+use crate::service::{AuditLog, Scope};
 use audit_domain::{Environment, Month, ProjectId, Timestamp};
 use audit_ledger::RemovalKind;
 use audit_store::{LedgerId, RemovalRow, RemovalState};
@@ -246,18 +246,9 @@ impl RemovalThread {
     }
 
     fn scope(&self, (ledger_id, project_id, environment): Place) -> Result<Scope> {
-        let service = &self.service;
-        let project = service.store.read(|reader| {
-            let mut present = service.directory.present();
-            present.project(reader, &service.settings, project_id)
-        })?;
-        let project = project.ok_or(AppError::NotFound("project"))?;
-        match ledger_of(&project, environment)? == ledger_id {
-            true => Ok(Scope {
-                project,
-                environment,
-                ledger_id,
-            }),
+        let scope = self.service.scope_of(project_id, environment)?;
+        match scope.ledger_id == ledger_id {
+            true => Ok(scope),
             false => Err(AppError::NotFound("project")),
         }
     }

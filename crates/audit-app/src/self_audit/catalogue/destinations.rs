@@ -74,11 +74,8 @@ impl ServiceEvent {
 
     /// The destination delays the plan of retention at this position of its log. Stored once for each plan.
     pub(crate) fn retention_delayed(row: &DestinationRow, plan: u64) -> Self {
-        let action = ServiceAction::RetentionDelayed;
-        Self {
-            idempotency_key: Some(format!("{action} {plan} {}", row.id)),
-            ..Self::destination_noted(action, row).with("plan", plan)
-        }
+        let event = Self::destination_noted(ServiceAction::RetentionDelayed, row);
+        event.delaying(plan, &row.id)
     }
 
     /// Something about a destination that changes no setting.

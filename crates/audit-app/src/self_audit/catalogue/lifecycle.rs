@@ -22,6 +22,7 @@ impl ServiceEvent {
             LifecycleEvent::ErasurePlanned(_) => (ServiceAction::ErasurePlanned, Settings::default()),
             LifecycleEvent::ErasureCancelled { .. } => (ServiceAction::ErasureCancelled, Settings::default()),
             LifecycleEvent::Erased(_) => (ServiceAction::EventsErased, Settings::default()),
+            LifecycleEvent::Archived(_) => (ServiceAction::EventsArchived, Settings::default()),
             LifecycleEvent::Restored(_) => (ServiceAction::EventsRestored, Settings::default()),
             LifecycleEvent::HoldPlaced(hold) => (ServiceAction::HoldPlaced, settings::of_hold(hold)),
             LifecycleEvent::HoldReleased { .. } => (ServiceAction::HoldReleased, Settings::default()),
@@ -41,6 +42,18 @@ impl ServiceEvent {
             ServiceAction::RetentionChanged => self.metadata.get("days") == Some(&Value::Null),
             _ => false,
         }
+    }
+
+    /// The plan of retention at this position of a log waits for an archive. Stored once for each plan.
+    pub(crate) fn retention_unarchived(plan: u64, log: &LogName) -> Self {
+        let event = Self::new(ServiceAction::RetentionDelayed, "log", log.as_str(), None);
+        event.delaying(plan, log.as_str())
+    }
+
+    /// An event of a plan that `waits_for` delays, stored once.
+    pub(super) fn delaying(mut self, plan: u64, waits_for: &str) -> Self {
+        self.idempotency_key = Some(format!("{} {plan} {waits_for}", self.action));
+        self.with("plan", plan)
     }
 
     pub(crate) fn retention_changed(

@@ -105,6 +105,10 @@ pub(in crate::routes) struct ReportBody {
     cancelled: Vec<EventBody>,
     removals: Vec<EventBody>,
     erasures: Vec<EventBody>,
+    /// Archives that the log names.
+    archives: Vec<EventBody>,
+    /// Removed events that were put back from an archive.
+    restored: Vec<EventBody>,
     holds: Vec<HoldBody>,
     /// Whether a list has more entries.
     more: bool,
@@ -168,6 +172,8 @@ impl From<LogReport> for ReportBody {
             cancelled: Vec::new(),
             removals: Vec::new(),
             erasures: Vec::new(),
+            archives: Vec::new(),
+            restored: Vec::new(),
             more: false,
             counts: CountsBody {
                 positions: report.size,
@@ -204,10 +210,10 @@ impl ReportBody {
             LifecycleEvent::Cancelled { .. } | LifecycleEvent::ErasureCancelled { .. } => &mut self.cancelled,
             LifecycleEvent::Removed(_) => &mut self.removals,
             LifecycleEvent::Erased(_) => &mut self.erasures,
-            // Nothing writes `Restored` yet. Holds have a list of their own.
-            LifecycleEvent::Restored(_)
-            | LifecycleEvent::HoldPlaced(_)
-            | LifecycleEvent::HoldReleased { .. } => return,
+            LifecycleEvent::Archived(_) => &mut self.archives,
+            LifecycleEvent::Restored(_) => &mut self.restored,
+            // Holds have a list of their own.
+            LifecycleEvent::HoldPlaced(_) | LifecycleEvent::HoldReleased { .. } => return,
         };
         match list.len() < LISTED_MAX {
             true => list.push(reported.into()),

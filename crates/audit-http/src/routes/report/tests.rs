@@ -2,8 +2,8 @@ use super::body::LISTED_MAX;
 use super::*;
 use audit_app::{HoldRelease, LegalHold, ReportedEvent};
 use audit_domain::{
-    CancelReason, Erasure, ErasurePlan, Hold, LifecycleEvent, Removal, RetentionPlan, RetentionPolicy,
-    Sha256Digest, Timestamp,
+    Archived, CancelReason, Erasure, ErasurePlan, Hold, LifecycleEvent, Removal, Restored, RetentionPlan,
+    RetentionPolicy, Sha256Digest, Timestamp,
 };
 use std::collections::BTreeSet;
 
@@ -143,6 +143,22 @@ fn report() -> LogReport {
         (hold(), false),
         (released, false),
         (hold(), true),
+        (
+            LifecycleEvent::Archived(Archived {
+                end_seq: 9,
+                manifest: DIGEST,
+            }),
+            false,
+        ),
+        (
+            LifecycleEvent::Restored(Restored {
+                seqs: 0..9,
+                events: 2,
+                archive: DIGEST,
+                hold: "hld_1".to_owned(),
+            }),
+            false,
+        ),
     ];
     let events = (0..)
         .zip(events)
@@ -248,6 +264,7 @@ fn the_html_escapes_every_text() {
         days: Some(365),
         categories: [("security".to_owned(), 2_190)].into(),
         preset: None,
+        archive: true,
         since: AT,
         seq: 0,
     });

@@ -6,7 +6,7 @@ use crate::error_code::ErrorCode;
 /// A plan in its grace period, after an earlier removal.
 const RETENTION: &str = r#"{
     "policy": {
-        "days": 365, "categories": {"security": 2190}, "preset": null, "since": "2026-01-15T10:30:00.000Z", "seq": 12
+        "days": 365, "categories": {"security": 2190}, "preset": null, "archive": true, "since": "2026-01-15T10:30:00.000Z", "seq": 12
     },
     "plan": {
         "seq": 1203, "received_before": {"default": "2025-11-01T02:00:00.000Z", "security": "2020-11-02T02:00:00.000Z"},
@@ -15,17 +15,19 @@ const RETENTION: &str = r#"{
         "planned_at": "2026-11-01T02:00:00.000Z", "not_before": "2026-11-02T02:00:00.000Z", "state": "planned"
     },
     "waiting_for": null,
+    "archive": {"end_seq": 1192, "manifest": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "seq": 1199, "at": "2026-11-01T01:00:00.000Z"},
     "removals": [{
         "seq": 1187, "id": "evt_01KF15PHN8E1V6GK2Q6JQ5N9Y1", "at": "2026-10-02T02:00:00.000Z", "events": 871,
-        "received_before": {"default": "2025-10-01T02:00:00.000Z"}, "state": "done"
+        "received_before": {"default": "2025-10-01T02:00:00.000Z"},
+        "archive": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "state": "done"
     }],
     "removed": 871, "holds": 2, "minimum_days": 93
 }"#;
 
 /// Before the first plan.
 const NEW: &str = r#"{
-    "policy": {"days": 365, "categories": {}, "preset": "pci", "since": "2026-01-15T10:30:00.000Z", "seq": 12},
-    "plan": null, "waiting_for": "confirmation", "removals": [], "removed": 0, "holds": 0, "minimum_days": 93
+    "policy": {"days": 365, "categories": {}, "preset": "pci", "archive": false, "since": "2026-01-15T10:30:00.000Z", "seq": 12},
+    "plan": null, "waiting_for": "confirmation", "archive": null, "removals": [], "removed": 0, "holds": 0, "minimum_days": 93
 }"#;
 
 pub(crate) fn get() -> About {
@@ -46,7 +48,8 @@ pub(crate) fn set() -> About {
         description: "Replaces the policy. The age of an event is the time since the log received it. What the policy makes due at \
                       once is confirmed by this request: read the preview first. A removal is planned first, in the log, and \
                       carried out after a grace period. `days` is at least `minimum_days`, because idempotency keys are known \
-                      as long. The same policy again changes nothing.",
+                      as long. With `archive`, nothing is removed before an archive has it that the log names: `audit-server \
+                      archive create --record`. The same policy again changes nothing.",
         requests: &[
             Sample(
                 "days",
@@ -54,7 +57,7 @@ pub(crate) fn set() -> About {
                     "auth": 400, "access": 400, "mutation": 400, "admin": 730, "security": 2190, "system": 366
                 }}"#,
             ),
-            Sample("preset", r#"{"preset": "hipaa"}"#),
+            Sample("preset", r#"{"preset": "hipaa", "archive": true}"#),
             Sample("for_ever", r#"{"days": null}"#),
         ],
         outcome: "The retention.",
@@ -75,7 +78,7 @@ pub(crate) fn preview() -> About {
             r#"{
                 "received_before": {"default": "2025-01-15T10:30:00.000Z"},
                 "months": [{"month": "2025-01", "events": 8700, "to_remove": 4194, "held": 17, "kept": 4489}],
-                "events": 4194, "estimated": true, "destinations_behind": ["dst_01M7YBWVWMHR5F0HZ7FNJ76A1V"]
+                "events": 4194, "estimated": true, "destinations_behind": ["dst_01M7YBWVWMHR5F0HZ7FNJ76A1V"], "archived": true
             }"#,
         )],
         errors: &[ErrorCode::LogInconsistent],

@@ -22,6 +22,8 @@ pub(in crate::routes) struct PolicyBody {
     /// The preset that it was set by.
     #[schemars(with = "Option<Word<RetentionPreset>>")]
     preset: Option<String>,
+    /// Events go once an archive has them that the log names.
+    archive: bool,
     /// When it was set.
     #[schemars(with = "Time")]
     since: String,
@@ -56,6 +58,22 @@ struct PlanBody {
     state: Option<&'static str>,
 }
 
+/// An archive that the log names.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RecordedArchive")]
+struct ArchiveBody {
+    /// The position behind the last one that it has.
+    end_seq: u64,
+    /// The digest of its newest manifest.
+    #[schemars(with = "ContentHashText")]
+    manifest: String,
+    /// The position of its event in the log.
+    seq: u64,
+    /// When it was recorded.
+    #[schemars(with = "Time")]
+    at: String,
+}
+
 /// A removal.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RetentionRemoval")]
@@ -73,6 +91,9 @@ struct RemovalBody {
     /// The times, by category and `default`, before which the log has received its events.
     #[schemars(with = "FreeFormObject")]
     received_before: Value,
+    /// The digest of the newest manifest of the archive that has them; `null` where the log names none.
+    #[schemars(with = "Option<ContentHashText>")]
+    archive: Option<String>,
     /// `removing`, `cleaning` or `done`; `null` where the database does not know the removal.
     state: Option<&'static str>,
 }
@@ -88,6 +109,8 @@ pub(in crate::routes) struct RetentionBody {
     /// What holds the plan, or the next one, back on this node.
     #[schemars(with = "Option<Word<WaitingFor>>")]
     waiting_for: Option<&'static str>,
+    /// The newest archive that the log names; `null` where none is recorded.
+    archive: Option<ArchiveBody>,
     /// The newest 100, the newest first.
     removals: Vec<RemovalBody>,
     /// How many events all removals together remove.
@@ -130,6 +153,8 @@ pub(in crate::routes) struct PreviewBody {
     estimated: bool,
     /// The ids of the destinations that have not got all events that go.
     destinations_behind: Vec<String>,
+    /// Whether an archive that the log names has all events that go.
+    archived: bool,
 }
 
 impl From<PolicyInForce> for PolicyBody {
@@ -138,6 +163,7 @@ impl From<PolicyInForce> for PolicyBody {
             days: policy.days,
             categories: json!(policy.categories),
             preset: policy.preset,
+            archive: policy.archive,
             since: policy.since.to_string(),
             seq: policy.seq,
         }
@@ -168,6 +194,7 @@ impl From<RetentionRemoval> for RemovalBody {
             at: removal.at.to_string(),
             events: removal.events,
             received_before: removal.received_before,
+            archive: removal.archive,
             state: removal.state,
         }
     }
@@ -179,6 +206,12 @@ impl From<Retention> for RetentionBody {
             policy: retention.policy.map(PolicyBody::from),
             plan: retention.plan.map(PlanBody::from),
             waiting_for: retention.waiting_for.map(WaitingFor::as_str),
+            archive: retention.archive.map(|archive| ArchiveBody {
+                end_seq: archive.end_seq,
+                manifest: archive.manifest,
+                seq: archive.seq,
+                at: archive.at.to_string(),
+            }),
             removals: retention.removals.into_iter().map(RemovalBody::from).collect(),
             removed: retention.removed,
             holds: retention.holds as u64,
@@ -210,6 +243,7 @@ impl From<RetentionPreview> for PreviewBody {
             events: preview.events,
             estimated: true,
             destinations_behind: preview.destinations_behind,
+            archived: preview.archived,
         }
     }
 }
