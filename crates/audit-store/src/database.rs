@@ -216,6 +216,14 @@ impl Database {
         }
     }
 
+    /// Overwrites the unused space of some pages of the file on SQLite. Returns the first page of the next step; `None` at the end.
+    pub(crate) fn overwrite_unused(&self, first_page: i64) -> Result<Option<i64>> {
+        match self {
+            Self::Sqlite(database) => database.overwrite_unused(first_page),
+            Self::Postgres(_) => Ok(None),
+        }
+    }
+
     /// Opens a session that only reads.
     pub(crate) fn open_reader(&self) -> Result<AnySession> {
         Ok(match self {

@@ -54,6 +54,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use wal::{Checkpointer, Stage, WalWatch};
 
+/// Page cache of a connection that overwrites unused space, in KiB.
+const OVERWRITING_CACHE_KIB: u32 = 1024;
+
 /// A connection with the cached state of its database.
 pub(crate) type SqliteSession = Session<SqliteConnection, Memory>;
 
@@ -215,10 +218,22 @@ impl Database {
         self.session(Purpose::Write, appends)
     }
 
-    /// Moves the write-ahead logs of the database and of the index into their files, and empties them.
+    /// [`space::overwrite_unused`] of the database.
+    pub(crate) fn overwrite_unused(&self, first_page: i64) -> Result<Option<i64>> {
+        let mut connection = connection::open_to_copy(&self.path, OVERWRITING_CACHE_KIB)?;
+        space::overwrite_unused(&mut connection, first_page)
+    }
+
+    /// Overwrites the unused space of the pages of the index. Moves the write-ahead logs of the database and of the index into their
+    /// files, and empties them.
     pub(crate) fn empty_logs(&self) -> Result<()> {
         space::empty_log(&mut connection::connect(&self.path, Purpose::Write)?)?;
-        space::empty_log(&mut index::connect(&self.path)?)
+        let mut index = index::connect(&self.path)?;
+        let mut page = Some(space::FIRST_PAGE);
+        while let Some(first) = page {
+            page = space::overwrite_unused(&mut index, first)?;
+        }
+        space::empty_log(&mut index)
     }
 
     /// Starts the indexer and the checkpointer.

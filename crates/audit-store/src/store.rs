@@ -17,6 +17,7 @@ use crate::readers::ReaderPool;
 use crate::recent::RecentEvent;
 use crate::replica::{Identity, LogEnd, Replica, ReplicaStatistics};
 use crate::shortage::Found;
+use crate::sqlite::space::FIRST_PAGE;
 use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
@@ -24,7 +25,7 @@ use crate::writers::Writers;
 use audit_domain::{Clock, DigestKey, IdempotencyWindow, Month, Timestamp};
 use audit_ledger::{Frontier, TreeHead};
 use parking_lot::Mutex;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -83,6 +84,8 @@ pub struct Store {
     /// For the same, where there is one.
     replica: Option<Replica>,
     threads: Mutex<Threads>,
+    /// For what was erased up to a time, the page of SQLite's file at which its unused space is overwritten next.
+    overwriting: Mutex<BTreeMap<Timestamp, i64>>,
 }
 
 /// The threads of an open store.
@@ -125,6 +128,7 @@ impl Store {
             options,
             heads,
             threads: Mutex::new(Threads { writers, workers }),
+            overwriting: Mutex::default(),
         })
     }
 
@@ -471,7 +475,7 @@ impl Store {
     ///
     /// With `erased`, no file has what was erased up to that time once it returns `false`: on PostgreSQL each of these months that was not
     /// written anew since is a step, whatever it has lost, but for the newest two and those in which idempotency keys are looked up; on
-    /// SQLite the write-ahead logs of database and index are emptied at the end.
+    /// SQLite what rows have left in pages is overwritten, and the write-ahead logs of database and index are emptied at the end.
     ///
     /// # Errors
     /// As [`Self::write`]; [`StoreError::InUse`] while other sessions use the events on PostgreSQL all the time, and some minutes
@@ -481,11 +485,23 @@ impl Store {
         if let Some(outcome) = self.database.give_back_space(months, now, erased) {
             return outcome;
         }
-        let has_more = self.transaction(Deployment, AnySession::give_back_pages)?;
-        if erased.is_some() && !has_more {
-            self.database.empty_logs()?;
+        if self.transaction(Deployment, AnySession::give_back_pages)? {
+            // Pages that were not overwritten yet may be at the place of others now.
+            self.overwriting.lock().clear();
+            return Ok(true);
         }
-        Ok(has_more)
+        let Some(erased) = erased else {
+            return Ok(false);
+        };
+        let page = self.overwriting.lock().get(&erased).copied();
+        let page = page.unwrap_or(FIRST_PAGE);
+        if let Some(next) = self.database.overwrite_unused(page)? {
+            self.overwriting.lock().insert(erased, next);
+            return Ok(true);
+        }
+        self.database.empty_logs()?;
+        self.overwriting.lock().remove(&erased);
+        Ok(false)
     }
 
     /// Calls `listener` after each commit of this process that adds deliveries, or alerts that still need some.
