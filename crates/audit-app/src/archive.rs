@@ -20,7 +20,7 @@ pub struct SignedLog {
     pub checkpoint: SignedCheckpoint,
     /// The log.
     pub log: LogName,
-    ledger_id: LedgerId,
+    pub(crate) ledger_id: LedgerId,
 }
 
 /// What is at a position of a log.

@@ -4,6 +4,7 @@
 //! there on the log authorises the erasure, and the thread carries it out. The identifiers are in the memory of the process that took the
 //! request, and nowhere else.
 
+mod identifiers;
 mod reach;
 mod request;
 mod status;

@@ -22,6 +22,7 @@ mod footer;
 pub mod layout;
 mod manifest;
 mod reader;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod writer;

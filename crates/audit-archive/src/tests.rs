@@ -85,6 +85,12 @@ type Read = (u64, Vec<String>, StoredSalt, bool);
 fn read(file: File) -> Result<Vec<Read>> {
     let mut events = Vec::new();
     read_events(file, &log(), |event| {
+        let stored = event.to_stored().expect("an event");
+        assert_eq!(
+            stored.computed_hash(&log()),
+            Some(event.content_hash),
+            "{stored:?}"
+        );
         let texts = EventField::ALL
             .iter()
             .map(|field| event.fields().get(*field).to_owned());

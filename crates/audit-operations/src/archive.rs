@@ -1,11 +1,12 @@
 //! `audit-server archive`: writes the events of logs to Parquet files with manifests that prove them.
 
 mod record;
+mod source;
 
 use crate::options::DatabaseOptions;
 use crate::service::{command_store, open_with_keys};
 use anyhow::{Context, bail};
-use audit_app::{AuditLog, LoggedPosition, Settings, SignedLog};
+use audit_app::{AuditLog, EvidenceError, LoggedPosition, SignedLog};
 use audit_archive::layout::{self, LOCK, NEW_FILE, NEW_MANIFEST, Part, log_directory};
 use audit_archive::{Chain, EventWriter, Manifest, RemovedRun, file_digest, parse_month};
 use audit_cli::{SystemClock, print_error};
@@ -13,6 +14,8 @@ use audit_domain::{Clock, Environment, Month, ProjectId, Sha256Digest};
 use audit_ledger::{Frontier, SignedCheckpoint};
 use audit_verifier::archive::ArchiveOptions;
 use clap::{Args, Subcommand};
+use source::{Counts, Older, Source, SourceOptions};
+use std::cell::RefCell;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -59,6 +62,8 @@ pub struct CreateOptions {
     #[arg(long)]
     pub record: bool,
     #[command(flatten)]
+    pub source: SourceOptions,
+    #[command(flatten)]
     pub database: DatabaseOptions,
 }
 
@@ -75,14 +80,19 @@ pub fn run(command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
+    let older = Older::open(options)?;
     let keys = options.database.keys()?.clone();
     let home = open_with_keys(
         &options.database,
         keys,
-        Settings::default(),
+        options.source.settings()?,
         command_store(2),
         None,
     )?;
+    let logs = logs_of(&home, options)?;
+    if let Some(older) = &older {
+        older.check(&logs)?;
+    }
     let cannot_write = || format!("cannot write {}", options.to.display());
     fs::create_dir_all(&options.to).with_context(cannot_write)?;
     let lock = File::create(options.to.join(LOCK)).with_context(cannot_write)?;
@@ -95,31 +105,37 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
         .until
         .unwrap_or_else(|| Month::of(SystemClock.now()).plus(-1));
     let (mut files, mut events, mut outcome) = (0_u64, 0, ExitCode::SUCCESS);
-    for log in logs_of(&home, options)? {
+    let mut taken = Counts::default();
+    for log in logs {
         let (service, project_id, environment) = log;
         let Some(signed) = service.signed_log(project_id, environment)? else {
             writeln!(io::stdout(), "{project_id}/{environment}  nothing is signed yet")?;
             continue;
         };
-        let archive = LogArchive {
+        let mut archive = LogArchive {
             directory: log_directory(&options.to, &signed.log),
             service: &service,
             ids: (project_id, environment),
             log: signed,
             until,
             events_max: options.events_per_file,
+            source: None,
         };
-        let written = archive.write_parts(|part, manifest| {
-            files += 1;
-            events += manifest.events;
-            let removed: usize = manifest.removed.iter().map(|run| run.content_hashes.len()).sum();
-            let path = part.file(&archive.directory);
-            let mut stdout = io::stdout();
-            write!(stdout, "{}  {} events", path.display(), manifest.events)?;
-            if removed > 0 {
-                write!(stdout, ", {removed} removed ones")?;
-            }
-            writeln!(stdout)
+        let source = older.as_ref().map(|older| older.source(&archive)).transpose();
+        let written = source.and_then(|source| {
+            archive.source = source.map(RefCell::new);
+            archive.write_parts(|part, manifest| {
+                files += 1;
+                events += manifest.events;
+                let removed: usize = manifest.removed.iter().map(|run| run.content_hashes.len()).sum();
+                let path = part.file(&archive.directory);
+                let mut stdout = io::stdout();
+                write!(stdout, "{}  {} events", path.display(), manifest.events)?;
+                if removed > 0 {
+                    write!(stdout, ", {removed} removed ones")?;
+                }
+                writeln!(stdout)
+            })
         });
         let written = written.and_then(|()| match options.record {
             true => archive.record(),
@@ -135,6 +151,9 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
             }
             Ok(())
         });
+        if let Some(source) = &archive.source {
+            taken.add(source.borrow().written);
+        }
         // The others must not wait until an operator has looked at this one.
         if let Err(error) = written {
             print_error(&format!(
@@ -145,9 +164,10 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
         }
     }
     home.close();
+    let of_older = older.map_or_else(String::new, |older| older.summary(taken));
     writeln!(
         io::stdout(),
-        "{events} events archived in {files} files, up to {until}"
+        "{events} events archived in {files} files, up to {until}{of_older}"
     )?;
     Ok(outcome)
 }
@@ -181,18 +201,21 @@ struct LogArchive<'a> {
     log: SignedLog,
     until: Month,
     events_max: u64,
+    source: Option<RefCell<Source<'a>>>,
 }
 
 impl LogArchive<'_> {
     /// Writes the files that are missing, and passes each to `report`.
     fn write_parts(&self, mut report: impl FnMut(&Part, &Manifest) -> io::Result<()>) -> anyhow::Result<()> {
         let (mut frontier, mut previous) = self.end_of_archive()?;
-        while let Some(at) = self.service.next_logged_at(&self.log, frontier.size())? {
-            let month = Month::of(at);
+        while let Some(month) = self.next_month(frontier.size())? {
             if month > self.until {
                 break;
             }
             let (part, manifest, chain) = self.write_part(month, frontier, previous)?;
+            if let Some(source) = &self.source {
+                source.borrow_mut().count();
+            }
             report(&part, &manifest)?;
             (frontier, previous) = chain;
         }
@@ -269,8 +292,14 @@ impl LogArchive<'_> {
         let start = frontier.size();
         let (mut end, mut removed) = (start, Vec::new());
         let limit = self.log.head().size.min(start.saturating_add(self.events_max));
-        self.service
+        let mut source = self.source.as_ref().map(RefCell::borrow_mut);
+        let read = self
+            .service
             .logged_positions(&self.log, start..limit, |seq, position| {
+                let position = match &mut source {
+                    Some(source) => source.position(seq, position).map_err(io::Error::other)?,
+                    None => position,
+                };
                 match position {
                     LoggedPosition::Event(_, at) if Month::of(at) != month => {
                         return Ok(ControlFlow::Break(()));
@@ -280,9 +309,17 @@ impl LogArchive<'_> {
                         RemovedRun::push(&mut removed, seq, gone.content_hash, gone.removal);
                     }
                 }
+                if let Some(source) = &mut source {
+                    source.note_written(seq);
+                }
                 end = seq + 1;
                 Ok(ControlFlow::Continue(()))
-            })?;
+            });
+        drop(source);
+        read.map_err(|error| match error {
+            EvidenceError::Write(error) => error.into(),
+            error => anyhow::Error::from(error),
+        })?;
         let (mut file, events) = writer.finish()?;
         file.sync_all()?;
         let (file_digest, file_bytes) = file_digest(&mut file)?;

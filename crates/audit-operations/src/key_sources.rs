@@ -5,7 +5,7 @@ use crate::programs::{self, ProgramLimits};
 use anyhow::{Context, bail};
 use audit_app::{HashKey, KeyRing, SecretText};
 use clap::Args;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -262,7 +262,14 @@ impl Source<'_> {
 /// The text of a file of keys. Others may have access to it where it is mounted by an orchestrator, so that is no error.
 fn read_file(path: &Path) -> anyhow::Result<SecretText> {
     let file = File::open(path)?;
-    let metadata = file.metadata()?;
+    warn_of_access(path, &file.metadata()?);
+    let mut bytes = Vec::with_capacity(usize::try_from(KEYS_BYTES_MAX)? + 1);
+    file.take(KEYS_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    text_of(bytes)
+}
+
+/// Warns where others than the owner and the group of a secret file have access to it.
+pub(crate) fn warn_of_access(path: &Path, metadata: &Metadata) {
     // Pipes have modes of their own.
     let mode = if metadata.is_file() {
         metadata.permissions().mode()
@@ -270,14 +277,11 @@ fn read_file(path: &Path) -> anyhow::Result<SecretText> {
         0
     };
     if mode & 0o004 != 0 {
-        log::warn!("every user of the machine can read the key in {}", path.display());
+        log::warn!("every user of the machine can read {}", path.display());
     }
     if mode & 0o022 != 0 {
-        log::warn!("other users can replace the key in {}", path.display());
+        log::warn!("other users can replace {}", path.display());
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(KEYS_BYTES_MAX)? + 1);
-    file.take(KEYS_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    text_of(bytes)
 }
 
 /// What a program prints.

@@ -1,6 +1,7 @@
 //! Archives: what `audit-server archive` writes beside a running server, and what every reader says of it.
 
 mod refused;
+mod rewrite;
 
 use crate::log::{STATE_DIRECTORY, stop, store_events, text_of};
 use audit_tests::process::Exit;

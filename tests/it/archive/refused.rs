@@ -12,7 +12,7 @@ on_both_databases! {
 }
 
 impl Archive {
-    fn copy(&self) -> Self {
+    pub(super) fn copy(&self) -> Self {
         let directory = temporary_directory("archive-").join("copy");
         for path in files_below(&self.directory) {
             let to = directory.join(path.strip_prefix(&self.directory).expect("a file of the archive"));
@@ -48,13 +48,13 @@ impl Archive {
     }
 }
 
-fn edit(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+pub(super) fn edit(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = std::fs::read(path).expect("read a file");
     change(&mut bytes);
     std::fs::write(path, bytes).expect("write a file");
 }
 
-fn remove(path: &Path) {
+pub(super) fn remove(path: &Path) {
     std::fs::remove_file(path).expect("remove a file");
 }
 

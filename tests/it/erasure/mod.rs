@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Longer than the grace of the servers here.
-const GRACE_MILLIS: i64 = 3_601_000;
+pub(crate) const GRACE_MILLIS: i64 = 3_601_000;
 /// Bounds a hang: an erasure needs some rounds of a worker, which looks at least once a minute.
 const ERASURE_SECONDS: u64 = 600;
 
@@ -99,7 +99,7 @@ fn start(database: &Database, memory: &std::path::Path, clock: &Clock) -> Server
 }
 
 /// A request to erase what these identifiers find.
-fn request_of(identifiers: Value, extent: &str) -> Value {
+pub(crate) fn request_of(identifiers: Value, extent: &str) -> Value {
     json!({"identifiers": identifiers, "extent": extent, "basis": "gdpr_17", "ticket": "DSR-118"})
 }
 
@@ -121,7 +121,7 @@ fn requested(organization: &Organization, request: Value) -> Value {
 }
 
 /// Requests an erasure, and waits until the log was searched.
-fn listed(organization: &Organization, request: Value) -> Value {
+pub(crate) fn listed(organization: &Organization, request: Value) -> Value {
     let erasure = requested(organization, request);
     searched(organization, &erasure)
 }
@@ -134,13 +134,13 @@ fn searched(organization: &Organization, erasure: &Value) -> Value {
 }
 
 /// Confirms the list that an erasure has here.
-fn confirm(organization: &Organization, erasure: &Value) -> Response {
+pub(crate) fn confirm(organization: &Organization, erasure: &Value) -> Response {
     let path = format!("{}/confirm", path_of(erasure));
     post(organization, &path, json!({"digest": erasure["digest"]}))
 }
 
 /// Waits until an erasure is done.
-fn done(organization: &Organization, erasure: &Value) -> Value {
+pub(crate) fn done(organization: &Organization, erasure: &Value) -> Value {
     Deadline::seconds(ERASURE_SECONDS).poll("the end of an erasure", || {
         Some(read(organization, erasure)).filter(|erasure| erasure["state"] == "done")
     })

@@ -37,11 +37,11 @@ pub(crate) const SQLITE_COLUMNS: &str =
 const REMOVAL_SECONDS: u64 = 600;
 
 /// An organization whose live log has events of January and of July.
-struct Scene {
-    clock: Clock,
-    database: Database,
+pub(crate) struct Scene {
+    pub(crate) clock: Clock,
+    pub(crate) database: Database,
     memory: PathBuf,
-    organization: Organization,
+    pub(crate) organization: Organization,
     /// The ids of the events of January.
     old: Vec<String>,
     /// The ids of the events of July.
@@ -52,7 +52,7 @@ struct Scene {
 
 impl Scene {
     /// Stores the events that `store` makes in January, and starts a server in July. `None` without libfaketime.
-    fn create(
+    pub(crate) fn create(
         kind: DatabaseKind,
         store: impl FnOnce(&Organization) -> Vec<String>,
     ) -> Option<(Self, Server)> {
@@ -128,7 +128,7 @@ impl Scene {
     }
 
     /// Sends a request about the live log with the master key.
-    fn send(&self, method: &str, path: &str, body: Option<Value>) -> Response {
+    pub(crate) fn send(&self, method: &str, path: &str, body: Option<Value>) -> Response {
         let request = self
             .organization
             .master()
@@ -165,7 +165,7 @@ impl Scene {
     }
 
     /// Removes what a policy removes now.
-    fn remove(&mut self, policy: Value) -> Value {
+    pub(crate) fn remove(&mut self, policy: Value) -> Value {
         self.plan(policy);
         self.finish()
     }

@@ -13,6 +13,7 @@
 //! An erasure begins with a request, and takes the same way. It is [listed](list_erasure) in turns by the process that has its
 //! [identifiers](listing), and an operator confirms the list. Instead of rows, [parts of events](erase) may go.
 
+pub(crate) mod archived;
 pub(super) mod authorise;
 mod clean;
 mod collect;

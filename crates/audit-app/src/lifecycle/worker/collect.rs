@@ -157,6 +157,14 @@ pub(super) fn in_present_forms(engine: &Engine, hold: &Hold) -> Hold {
     }
 }
 
+/// What becomes of an event of which this goes unless a hold covers it.
+pub(super) fn unless_held(holds: &[Hold], fields: &HeldFields<'_>, mask: PartMask) -> Fate {
+    match holds.iter().any(|hold| hold.covers(fields)) {
+        true => Fate::Held,
+        false => Fate::Goes(mask),
+    }
+}
+
 impl<'a> Collection<'a> {
     pub(super) fn new(taken: &Taken<'a>, holds: Vec<Hold>) -> Result<Self> {
         let (service, scope) = (taken.service, taken.scope);
@@ -235,15 +243,7 @@ impl<'a> Collection<'a> {
         if LifecycleEvent::is_lifecycle(&event) {
             return Some(Fate::Kept);
         }
-        Some(self.unless_held(&fields, PartMask::ROW))
-    }
-
-    /// What becomes of an event of which this goes unless a hold covers it.
-    pub(super) fn unless_held(&self, fields: &HeldFields<'_>, mask: PartMask) -> Fate {
-        match self.holds.iter().any(|hold| hold.covers(fields)) {
-            true => Fate::Held,
-            false => Fate::Goes(mask),
-        }
+        Some(unless_held(&self.holds, &fields, PartMask::ROW))
     }
 
     /// Adds the record of an event, whose content must have its hash.

@@ -1,6 +1,6 @@
 //! Lists the events of an erasure, of which an operator confirms or excludes what was found.
 
-use super::collect::{Collection, Fate, or_cancelled};
+use super::collect::{Collection, Fate, or_cancelled, unless_held};
 use super::guards::DAY_SECONDS;
 use super::listing::Listing;
 use super::rows::rows_of;
@@ -8,8 +8,8 @@ use super::taken::{LEASE_SECONDS, Outcome, RemovalAlarm, Taken};
 use crate::erasure::subject::{Subject, mask};
 use crate::error::{AppError, Result};
 use crate::service::{AuditLog, Scope};
-use audit_domain::{Extent, HeldFields, LifecycleEvent, Timestamp};
-use audit_store::{ErasureRequest, LoggedEvent, RemovalRow, RemovalState, StoreError};
+use audit_domain::{Extent, HeldFields, Hold, LifecycleEvent, StoredEvent, Timestamp};
+use audit_store::{ErasureRequest, RemovalRow, RemovalState, StoreError};
 use std::collections::BTreeSet;
 
 /// A list that was not confirmed for so long is cancelled, in seconds.
@@ -66,7 +66,7 @@ fn list_in_turn(taken: &mut Taken<'_>, listing: &mut Listing) -> Result<Outcome>
     let (subject, collected) = (&listing.subject, &mut listing.collected);
     while taken.row.cursor_seq < taken.row.seqs.end {
         collection.step(taken, collected, |logged| {
-            fate(&collection, (subject, request.extent), logged)
+            fate(&listing.holds, (subject, request.extent), &logged.event)
         })?;
         if !taken.has_time() {
             return Ok(Outcome::Later);
@@ -89,22 +89,22 @@ fn list_in_turn(taken: &mut Taken<'_>, listing: &mut Listing) -> Result<Outcome>
 }
 
 /// What an erasure does with an event; `None` where it is none. The lifecycle events prove why events are gone, and stay.
-fn fate(
-    collection: &Collection<'_>,
+pub(super) fn fate(
+    holds: &[Hold],
     (subject, extent): (&Subject, Extent),
-    logged: &LoggedEvent,
+    stored: &StoredEvent,
 ) -> Option<Fate> {
-    if !subject.may_be_in(&logged.event.canonical) {
+    if !subject.may_be_in(&stored.canonical) {
         return Some(Fate::Stays);
     }
-    let event = logged.event.to_stored_object().ok()?;
+    let event = stored.to_stored_object().ok()?;
     if LifecycleEvent::is_lifecycle(&event) {
         return Some(Fate::Stays);
     }
     let found = subject.find(&event);
-    let mask = found.and_then(|found| mask(extent, &found, &logged.event.content_salt));
+    let mask = found.and_then(|found| mask(extent, &found, &stored.content_salt));
     let fields = HeldFields::of(&event)?;
-    Some(mask.map_or(Fate::Stays, |mask| collection.unless_held(&fields, mask)))
+    Some(mask.map_or(Fate::Stays, |mask| unless_held(holds, &fields, mask)))
 }
 
 fn request_of(taken: &Taken<'_>) -> Result<ErasureRequest> {
