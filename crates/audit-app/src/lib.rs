@@ -63,6 +63,7 @@ mod purge;
 mod reading;
 mod redact_event;
 mod redaction;
+mod restore;
 mod secrets;
 mod self_audit;
 mod service;
@@ -143,6 +144,7 @@ pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, PatternText, RULES_COMPILED_BYTES_MAX, RedactionRule,
     RedactionRuleChange, RuleSubject,
 };
+pub use restore::{ArchivedRow, LogRestore, RestoreError};
 pub use secrets::head_key_place;
 pub use secrets::rewrap::Rewrapped;
 pub use secrets::status::{SecretState, SecretStatus, secrets_status};
@@ -186,7 +188,7 @@ pub use audit_redact::{Behavior, Builtin, FieldPath, HashKey, Pattern};
 pub use audit_secrets::{EncryptionKey, KeyId, KeyRing, OpenError, Secret, SecretText};
 pub use audit_store::{
     AlertFilter, Cell, CellSize, EventSummary, FrequentValues, Key, NewCell, Organization, Project,
-    RemovalState, StoreStatistics, StoredTier, SummaryBucket,
+    RemovalState, RestoredRow, StoreStatistics, StoredTier, SummaryBucket,
 };
 pub use audit_webhooks::{
     AddressPolicy, DeliveryId, DeliveryStatus, FailureKind, Sender, SenderOptions, WebhookId, WebhookSecret,

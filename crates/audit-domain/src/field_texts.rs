@@ -176,6 +176,25 @@ impl<'a> FieldTexts<'a> {
     pub fn get(&self, field: EventField) -> &'a str {
         self.0[field as usize]
     }
+
+    /// The canonical text of an event with these values. `None` where one is not JSON.
+    pub fn to_canonical(&self) -> Option<String> {
+        let mut event = Map::new();
+        for field in EventField::ALL
+            .iter()
+            .filter(|field| !self.get(**field).is_empty())
+        {
+            let value: Value = serde_json::from_str(self.get(*field)).ok()?;
+            match field.as_str().split_once('.') {
+                None => drop(event.insert(field.to_string(), value)),
+                Some((outer, name)) => {
+                    let outer = event.entry(outer).or_insert_with(|| Map::new().into());
+                    outer.as_object_mut()?.insert(name.to_owned(), value);
+                }
+            }
+        }
+        Some(canonical::to_string(&event.into()))
+    }
 }
 
 /// The canonical JSON of the fields that a reader sees.
@@ -248,6 +267,7 @@ mod tests {
             let found = FieldRanges::find(text);
             assert_eq!(found.as_ref(), Some(record.field_ranges()), "{text}");
             let (texts, object) = (found.unwrap().of(text), serde_json::from_str(text).unwrap());
+            assert_eq!(texts.to_canonical().as_deref(), Some(text));
             let visible = VisibleTexts::of(&object);
             for field in EventField::ALL {
                 assert_eq!(

@@ -1,7 +1,9 @@
-//! `audit-server archive`: writes the events of logs to Parquet files with manifests that prove them.
+//! `audit-server archive`: writes the events of logs to Parquet files with manifests that prove them, and puts removed ones back.
 
 mod record;
+mod restore;
 mod source;
+mod verified;
 
 use crate::options::DatabaseOptions;
 use crate::service::{command_store, open_with_keys};
@@ -14,6 +16,7 @@ use audit_domain::{Clock, Environment, Month, ProjectId, Sha256Digest};
 use audit_ledger::{Frontier, SignedCheckpoint};
 use audit_verifier::archive::ArchiveOptions;
 use clap::{Args, Subcommand};
+use restore::RestoreOptions;
 use source::{Counts, Older, Source, SourceOptions};
 use std::cell::RefCell;
 use std::fs::{self, File, TryLockError};
@@ -34,6 +37,11 @@ pub enum ArchiveCommand {
     /// Run it again after an interruption, and each month: it continues where the archive ends. Each file is verified before it
     /// gets its name.
     Create(Box<CreateOptions>),
+    /// Put events back into a log that retention removed and a hold covers. Runs beside servers.
+    ///
+    /// The archive is verified against the log, and what an erasure took stays away. The log gets the event audit.events.restored first,
+    /// which a running server must sign. Run it again after an interruption: it continues.
+    Restore(Box<RestoreOptions>),
     /// Verify an archive: every event, the chain of its files, and the log's signature. Needs no database.
     ///
     /// Exit code 0: the archive has every event up to its end. 1: it does not. 2: the check could not be completed.
@@ -75,6 +83,7 @@ fn read_month(text: &str) -> Result<Month, String> {
 pub fn run(command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
     match command {
         ArchiveCommand::Create(options) => create(options),
+        ArchiveCommand::Restore(options) => restore::run(options),
         ArchiveCommand::Verify(options) => audit_verifier::archive::run(options),
     }
 }
@@ -139,17 +148,7 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
         });
         let written = written.and_then(|()| match options.record {
             true => archive.record(),
-            false => Ok(None),
-        });
-        let written = written.and_then(|recorded| {
-            if let Some((archived, seq)) = recorded {
-                let (log, end_seq) = (archive.log.log.as_str(), archived.end_seq);
-                writeln!(
-                    io::stdout(),
-                    "{log}  the event {seq} says that {end_seq} positions are archived"
-                )?;
-            }
-            Ok(())
+            false => Ok(()),
         });
         if let Some(source) = &archive.source {
             taken.add(source.borrow().written);

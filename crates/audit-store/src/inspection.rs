@@ -131,6 +131,11 @@ impl StoredRow {
             && self.sent_digest.is_some() == key.is_some()
     }
 
+    /// Whether it has an idempotency key, or a part of one.
+    pub const fn has_key(&self) -> bool {
+        self.idempotency_hash.is_some() || self.sent_digest.is_some()
+    }
+
     /// Whether the service wrote what stands beside its text. `log` is project and environment.
     pub fn is_coded(&self, codes: &RowCodes, log: &str) -> bool {
         let row = CodedRow {

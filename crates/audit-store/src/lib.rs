@@ -151,7 +151,7 @@ pub use purge::GroupKey;
 pub use queue::{AnonymousStreams, Turn};
 pub use recent::RecentEvent;
 pub use removals::{
-    ErasedRow, ErasureRequest, REMOVAL_LEASE_SECONDS_MAX, RemovalRow, RemovalState, SampledAlert,
+    ErasedRow, ErasureRequest, REMOVAL_LEASE_SECONDS_MAX, RemovalRow, RemovalState, RestoredRow, SampledAlert,
 };
 pub use replica::{LogEnd, ReplicaStatistics};
 pub use row_code::RowCodes;

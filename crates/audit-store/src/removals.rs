@@ -1,4 +1,5 @@
-//! Removals of events: how far the work is (`rows.rs`, `request.rs`), what stays of the events (`records.rs`, `erased.rs`), and the deletes.
+//! Removals of events: how far the work is (`rows.rs`, `request.rs`), what stays of the events (`records.rs`, `erased.rs`), the deletes,
+//! and what is put back (`restored.rs`).
 //!
 //! The lifecycle events of the log authorise a removal, and the digest in them authenticates its records. The row of a removal only says
 //! how far the work is. A node leases it under a random token, and each later write of it names the token.
@@ -6,11 +7,13 @@
 mod erased;
 mod records;
 mod request;
+mod restored;
 mod rows;
 
 pub(crate) use erased::KeptColumns;
 pub use erased::{ErasedRow, SampledAlert};
 pub use request::ErasureRequest;
+pub use restored::RestoredRow;
 pub use rows::{REMOVAL_LEASE_SECONDS_MAX, RemovalRow, RemovalState};
 
 use crate::access::{Reader, Writer};

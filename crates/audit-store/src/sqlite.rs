@@ -153,6 +153,7 @@ impl Database {
     /// Opens the database at `path`, creating it if it does not exist, and its index.
     pub(crate) fn open(path: &Path, options: &StoreOptions) -> Result<Self> {
         let mut connection = connection::connect(path, Purpose::Prepare)?;
+        space::require_page_table(&mut connection)?;
         connection::checkpoint_at_start(&mut connection);
         migrate::sqlite(&mut connection)?;
         let shared = Shared {

@@ -12,7 +12,7 @@ on_both_databases! {
 }
 
 impl Archive {
-    pub(super) fn copy(&self) -> Self {
+    pub(crate) fn copy(&self) -> Self {
         let directory = temporary_directory("archive-").join("copy");
         for path in files_below(&self.directory) {
             let to = directory.join(path.strip_prefix(&self.directory).expect("a file of the archive"));

@@ -315,7 +315,7 @@ fn check_refused(rewritten: &Rewritten) {
     );
     let found = listed(organization, request_of(json!({"ids": ["actor-1"]}), "person"));
     confirm(organization, &found).expect_status(202);
-    for erasure in [planned, found] {
+    for erasure in [&planned, &found] {
         unknown[3] = erasure["id"].as_str().expect("an id");
         let refusal = rewritten.refusal(&new, &unknown);
         assert!(refusal.contains("no event `audit.events.erased`"), "{refusal}");

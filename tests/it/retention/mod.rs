@@ -8,6 +8,7 @@ mod edits;
 mod holds;
 mod removal;
 mod report;
+mod restored;
 mod traces;
 mod verifiers;
 

@@ -30,7 +30,8 @@ pub struct LogReport {
     pub events: Vec<ReportedEvent>,
     /// All holds.
     pub holds: Vec<LegalHold>,
-    /// How many events removals and erasures have taken as a whole, as their events say or a verification has found.
+    /// How many events removals and erasures have taken as a whole and no restore has put back, as their events say or a verification has
+    /// found.
     pub removed: u64,
     /// Of how many events erasures have taken a part, as their events say.
     pub erased: u64,
@@ -83,6 +84,8 @@ impl LedgerLifecycle {
             })
         });
         let removed = self.fold.removals().map(|(.., removal)| removal.events);
+        let restored = self.fold.restored().map(|(_, restored)| restored.events);
+        let restored = restored.fold(0_u64, u64::saturating_add);
         let erased = self.fold.erasures().map(|(.., erasure)| erasure);
         let (rows, events) = erased.fold((0_u64, 0_u64), |(rows, events), erasure| {
             (
@@ -99,7 +102,7 @@ impl LedgerLifecycle {
             policy: self.policy_in_force(),
             events: reported.collect(),
             holds: self.all_holds(),
-            removed: removed.fold(rows, u64::saturating_add),
+            removed: removed.fold(rows, u64::saturating_add).saturating_sub(restored),
             erased: events.saturating_sub(rows),
             verified: None,
         }

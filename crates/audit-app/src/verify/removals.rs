@@ -68,7 +68,7 @@ pub(super) struct Recorded {
 
 impl Recorded {
     /// Whether the removal takes the whole row, and rows may be gone.
-    fn is_of_gone_row(&self) -> bool {
+    pub(super) fn is_of_gone_row(&self) -> bool {
         self.is_begun && self.record.mask.is_row()
     }
 

@@ -1,12 +1,11 @@
 //! The fold of the chain: what is in force, and whether each event was allowed.
 
 use super::{
-    Archived, Erasure, ErasurePlan, Hold, LifecycleEvent, ReceivedBefore, Removal, RetentionPlan,
+    Archived, Erasure, ErasurePlan, Hold, LifecycleEvent, ReceivedBefore, Removal, Restored, RetentionPlan,
     RetentionPolicy,
 };
 use crate::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 /// What the lifecycle events of a log say, up to one of them. Default: there was none yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,8 +35,8 @@ pub enum LifecycleError {
         /// Position of the event.
         seq: u64,
     },
-    /// It releases no hold that is in force.
-    #[error("the lifecycle event at {seq} releases a hold that is not in force")]
+    /// It releases no hold that is in force, or restores events for none.
+    #[error("the lifecycle event at {seq} names a hold that is not in force")]
     UnknownHold {
         /// Position of the event.
         seq: u64,
@@ -143,12 +142,15 @@ impl Lifecycle {
             LifecycleEvent::RetentionChanged(_)
             | LifecycleEvent::RetentionConfirmed { .. }
             | LifecycleEvent::ErasurePlanned(_)
-            | LifecycleEvent::Restored(_)
             | LifecycleEvent::HoldPlaced(_) => Ok(()),
             // What is behind the event cannot be in an archive yet.
             LifecycleEvent::Archived(archived) => match archived.end_seq <= seq {
                 true => Ok(()),
                 false => Err(LifecycleError::NotArchived { seq }),
+            },
+            LifecycleEvent::Restored(restored) => match self.hold(&restored.hold) {
+                Some(_) => Ok(()),
+                None => Err(LifecycleError::UnknownHold { seq }),
             },
             LifecycleEvent::Planned(plan) => self.check_policy(seq, at, plan.policy, &plan.received_before),
             LifecycleEvent::Removed(removal) => self.check_removal(seq, at, removal),
@@ -279,6 +281,13 @@ impl Lifecycle {
         })
     }
 
+    /// The hold in force with this id.
+    pub fn hold(&self, id: &str) -> Option<&Hold> {
+        self.holds()
+            .find(|(_, hold)| hold.hold == id)
+            .map(|(_, hold)| hold)
+    }
+
     /// The last plan of retention, if it was neither carried out nor cancelled.
     pub fn open_plan(&self) -> Option<(u64, &RetentionPlan)> {
         self.all_open().rev().find_map(|(seq, event)| match event {
@@ -325,10 +334,10 @@ impl Lifecycle {
         is_asked_for && self.archived(plan.seqs.end).next().is_none()
     }
 
-    /// The ranges of which rows may be there again.
-    pub fn restored(&self) -> impl Iterator<Item = (u64, &Range<u64>)> {
+    /// The restores: of their ranges rows may be there again that their holds cover.
+    pub fn restored(&self) -> impl Iterator<Item = (u64, &Restored)> {
         self.events().filter_map(|(seq, _, event)| match event {
-            LifecycleEvent::Restored(restored) => Some((seq, &restored.seqs)),
+            LifecycleEvent::Restored(restored) => Some((seq, restored)),
             _ => None,
         })
     }

@@ -478,14 +478,30 @@ fn an_erasure_does_what_its_plan_says_after_the_grace() {
     // The list has nothing that an earlier hold covers.
     let before_plan = vec![placed(), planned(), LifecycleEvent::Erased(erasure_of(40))];
     assert_eq!(fold(before_plan).1, Ok(()));
-    let restored = LifecycleEvent::Restored(Restored {
+}
+
+#[test]
+fn events_are_restored_for_a_hold_in_force() {
+    let restored = Restored {
         seqs: 3..8,
         events: 4,
         archive: DIGEST,
         hold: "hld_1".to_owned(),
-    });
+    };
+    let event = || LifecycleEvent::Restored(restored.clone());
+    let placed = || LifecycleEvent::HoldPlaced(hold());
+    let (lifecycle, added) = fold(vec![placed(), event()]);
+    assert_eq!(added, Ok(()));
+    assert_eq!(lifecycle.restored().collect::<Vec<_>>(), [(40, &restored)]);
     assert_eq!(
-        fold(vec![restored]).0.restored().collect::<Vec<_>>(),
-        [(30, &(3..8))]
+        fold(vec![event()]).1,
+        Err(LifecycleError::UnknownHold { seq: 30 })
     );
+    let released = LifecycleEvent::HoldReleased {
+        hold: "hld_1".to_owned(),
+        placed: 30,
+        reason: "settled".to_owned(),
+    };
+    let events = vec![placed(), released, event()];
+    assert_eq!(fold(events).1, Err(LifecycleError::UnknownHold { seq: 50 }));
 }

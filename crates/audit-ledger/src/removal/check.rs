@@ -9,6 +9,7 @@ use audit_domain::{
 };
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// How long rows may be there after their removal, in seconds: seven days.
 const REMOVING_SECONDS_MAX: i64 = 7 * 86_400;
@@ -152,6 +153,28 @@ struct Authority<'a> {
     plan: (u64, Option<&'a RetentionPlan>),
     /// When the removal was logged. `None` of a plan.
     removed_at: Option<Timestamp>,
+}
+
+/// Rows were put back.
+struct Restore<'a> {
+    at: u64,
+    seqs: &'a Range<u64>,
+    hold: &'a Hold,
+}
+
+impl Restore<'_> {
+    /// Whether it puts back what a removal took. What an erasure took never comes back.
+    fn is_of(&self, removal: u64, found: &Authority<'_>) -> bool {
+        self.at > removal && found.kind == RemovalKind::Retention
+    }
+
+    /// Whether it has put a row back. The text of a row that is not the one of the log is found elsewhere.
+    fn has(&self, row: &RowThere, found: &Authority<'_>) -> bool {
+        let covers = |fields: &Fields| self.hold.covers(&fields.as_held());
+        self.is_of(row.authority, found)
+            && self.seqs.contains(&row.seq)
+            && row.fields.as_ref().is_none_or(covers)
+    }
 }
 
 impl RemovalCheck {
@@ -372,12 +395,14 @@ impl RemovalCheck {
     fn rows_there(&self) -> Vec<RemovalProblem> {
         let mut again: BTreeMap<u64, u64> = BTreeMap::new();
         let (mut problems, mut named) = (Vec::new(), BTreeSet::new());
+        let restores: Vec<Restore<'_>> = self.restores().collect();
         for row in &self.rows {
             let Some(found) = self.authority(row.authority) else {
                 continue;
             };
             let (seq, removal) = (row.seq, row.authority);
-            if self.should_be_gone(row, &found) {
+            let is_restored = restores.iter().any(|restore| restore.has(row, &found));
+            if self.is_over(row.is_done, &found) && !is_restored {
                 *again.entry(removal).or_default() += 1;
             }
             let Some(fields) = &row.fields else { continue };
@@ -397,10 +422,12 @@ impl RemovalCheck {
         }
         for ((removal, is_done), events) in &self.beyond {
             let found = self.authority(*removal);
-            let is_over = found.is_some_and(|found| self.is_over(*is_done, &found));
+            let Some(found) = found.filter(|found| self.is_over(*is_done, found)) else {
+                continue;
+            };
             // Which of them it has put back was not noted.
-            let is_restored = self.lifecycle.restored().any(|(at, _)| at > *removal);
-            if is_over && !is_restored {
+            let is_restored = restores.iter().any(|restore| restore.is_of(*removal, &found));
+            if !is_restored {
                 *again.entry(*removal).or_default() += events;
             }
         }
@@ -409,11 +436,21 @@ impl RemovalCheck {
         problems
     }
 
-    /// Whether a removal should have taken the row by now, and none has put it back.
-    fn should_be_gone(&self, row: &RowThere, found: &Authority<'_>) -> bool {
-        let mut restored = self.lifecycle.restored();
-        self.is_over(row.is_done, found)
-            && !restored.any(|(at, seqs)| at > row.authority && seqs.contains(&row.seq))
+    /// The restores for a hold that was placed before.
+    fn restores(&self) -> impl Iterator<Item = Restore<'_>> {
+        self.lifecycle.restored().filter_map(|(at, restored)| {
+            let before = self.lifecycle.events().take_while(move |(seq, ..)| *seq < at);
+            let mut holds = before.filter_map(|(_, _, event)| match event {
+                LifecycleEvent::HoldPlaced(hold) => Some(hold),
+                _ => None,
+            });
+            let hold = holds.find(|hold| hold.hold == restored.hold)?;
+            Some(Restore {
+                at,
+                seqs: &restored.seqs,
+                hold,
+            })
+        })
     }
 
     /// Whether a removal should have taken all of its rows by now.

@@ -56,7 +56,7 @@ struct Case {
     /// The records that the check is given, and which of their events are there.
     records: Vec<(u64, bool)>,
     is_done: bool,
-    restored: Option<u64>,
+    restored: Option<(u64, bool)>,
 }
 
 impl Case {
@@ -104,14 +104,20 @@ impl Case {
             };
             events.push((REMOVAL, NOW, LifecycleEvent::Removed(removal)));
         }
-        if let Some(restored) = self.restored {
+        if let Some((restored, is_covered)) = self.restored {
+            let hold = Hold {
+                hold: "hld_2".to_owned(),
+                tenant_id: vec![tenant(restored + u64::from(!is_covered))],
+                ..Hold::default()
+            };
             let restored = Restored {
                 seqs: restored..restored + 1,
                 events: 1,
                 archive: digest(RemovalKind::Retention, &[]),
-                hold: "hld_1".to_owned(),
+                hold: hold.hold.clone(),
             };
-            events.push((REMOVAL + 1, NOW, LifecycleEvent::Restored(restored)));
+            events.push((REMOVAL + 1, NOW, LifecycleEvent::HoldPlaced(hold)));
+            events.push((REMOVAL + 2, NOW, LifecycleEvent::Restored(restored)));
         }
         events
     }
@@ -160,7 +166,7 @@ impl Case {
             let hold = "hld_1".to_owned();
             expected.push(RemovalProblem::Held { removal, seq, hold });
         }
-        let again = there().filter(|seq| self.restored != Some(*seq)).count() as u64;
+        let again = there().filter(|seq| self.restored != Some((*seq, true))).count() as u64;
         if self.is_removed && self.is_done && again > 0 {
             expected.push(RemovalProblem::NotRemoved {
                 removal,
@@ -196,7 +202,7 @@ fn cases() -> impl Strategy<Value = Case> {
         there,
         prop::option::of(0..3_u64),
         any::<[bool; 2]>(),
-        prop::option::of(0..ROWS),
+        prop::option::of((0..ROWS, any::<bool>())),
     )
         .prop_map(
             |(planned, other, there, held, [is_removed, is_done], restored)| Case {
@@ -322,6 +328,61 @@ fn an_erasure_has_a_digest_of_its_own_kind_and_its_number_of_rows() {
         let report = check.finish();
         assert_eq!(report.problems.is_empty(), is_valid, "{:?}", report.problems);
         assert_eq!((report.retention, report.erased), (0, 1));
+    }
+}
+
+#[test]
+fn what_an_erasure_took_is_not_restored() {
+    let erased = || {
+        let erasure = Erasure {
+            erasure: "ers_1".to_owned(),
+            plan: 5,
+            basis: "gdpr_17".to_owned(),
+            ticket: None,
+            events: 1,
+            rows: 1,
+            digest: digest(RemovalKind::Erasure, &[3]),
+        };
+        let plan = ErasurePlan {
+            erasure: erasure.erasure.clone(),
+            basis: erasure.basis.clone(),
+            ticket: None,
+            extent: "row".to_owned(),
+            events: 1,
+            rows: 1,
+            held: 0,
+            read_to: ROWS,
+            digest: erasure.digest,
+            not_before: NOW,
+        };
+        vec![
+            (5, logged(&LifecycleEvent::ErasurePlanned(plan), None)),
+            (6, logged(&LifecycleEvent::Erased(erasure), Some(5))),
+        ]
+    };
+    for (events, expected) in [(removed_early(&[3]).to_vec(), 0), (erased(), 1)] {
+        let hold = Hold {
+            hold: "hld_1".to_owned(),
+            ..Hold::default()
+        };
+        let restored = Restored {
+            seqs: 0..ROWS,
+            events: 1,
+            archive: digest(RemovalKind::Retention, &[3]),
+            hold: hold.hold.clone(),
+        };
+        let mut check = RemovalCheck::new(log(), NOW);
+        check.record(6, &record(3), &label(3), true, true);
+        let more = [
+            (8, logged(&LifecycleEvent::HoldPlaced(hold), Some(6))),
+            (9, logged(&LifecycleEvent::Restored(restored), Some(8))),
+        ];
+        for (seq, event) in events.into_iter().chain(more) {
+            check.event(seq, NOW, &event);
+        }
+        let problems = check.finish().problems;
+        let is_again = |problem: &&RemovalProblem| matches!(problem, RemovalProblem::NotRemoved { .. });
+        assert_eq!(problems.iter().filter(is_again).count(), expected, "{problems:?}");
     }
 }
 

@@ -225,7 +225,13 @@ fn identifiers_in(path: &Path) -> anyhow::Result<Identifiers> {
     });
     let value = value.context("it is not a JSON object with `ids`, `texts` or both")?;
     let members = vec![("identifiers".into(), value)];
-    Ok(Fields::read(Json::Object(members), Identifiers::read)?)
+    Fields::read(Json::Object(members), Identifiers::read).map_err(|violations| {
+        let wrong = violations.as_slice().iter();
+        let wrong: Vec<String> = wrong
+            .map(|one| format!("{} {}", one.field, one.message))
+            .collect();
+        anyhow!(wrong.join("; "))
+    })
 }
 
 impl Source<'_> {

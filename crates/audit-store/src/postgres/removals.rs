@@ -1,18 +1,18 @@
 //! Deleting and erasing events on PostgreSQL.
 
-use super::PostgresSession;
 use super::months::months_of;
-use super::schema::{events, removed_rows};
+use super::schema::{event_backlog, events, removed_rows};
+use super::{PostgresSession, partitions};
 use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::ledgers::head::month_of;
-use crate::removals::{ErasedRow, KeptColumns};
+use crate::removals::{ErasedRow, KeptColumns, RestoredRow};
 use crate::row_code::RowCodes;
 use crate::search::merging::TO_REFRESH;
 use audit_domain::{LogName, Month};
 use diesel::dsl::{exists, select};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Binary, Integer, Text};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Text};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -93,6 +93,87 @@ pub(crate) fn erase_rows(
         .bind::<Array<Binary>, _>(written)
         .execute(connection)?;
     Ok(Some(erased))
+}
+
+/// [`crate::Writer::restore_events`]. Partitions that were dropped are created again. A rebuild of the index has the positions in the
+/// backlog, and may have read them already.
+pub(crate) fn restore_events(
+    session: &mut PostgresSession,
+    ledger_id: LedgerId,
+    log: &LogName,
+    rows: &[RestoredRow],
+    codes: &RowCodes,
+) -> Result<Option<usize>> {
+    #[derive(QueryableByName)]
+    struct Restored {
+        #[diesel(sql_type = BigInt)]
+        seq: i64,
+        #[diesel(sql_type = Integer)]
+        month: i32,
+    }
+    let connection = &mut session.connection;
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+        return Ok(Some(0));
+    };
+    let waiting = event_backlog::table
+        .filter(event_backlog::ledger_id.eq(ledger_id.0))
+        .filter(event_backlog::first_seq.le(last.seq()))
+        .filter(event_backlog::end_seq.gt(first.seq()));
+    if select(exists(waiting)).get_result(connection)? {
+        return Ok(None);
+    }
+    let seqs: Vec<i64> = rows.iter().map(RestoredRow::seq).collect();
+    let Some(held) = held_months(connection, ledger_id, &seqs)? else {
+        return Ok(None);
+    };
+    for month in held {
+        partitions::create_in(session, Month::from_number(month))?;
+    }
+    let connection = &mut session.connection;
+    let months = months_of(connection, &BTreeSet::from([ledger_id]))?;
+    let months = months.get(&ledger_id).map_or(&[][..], Vec::as_slice);
+    let month = |row: &RestoredRow| month_of(months, row.seq());
+    let written: Result<Vec<Vec<u8>>> = rows
+        .iter()
+        .map(|row| Ok(row.code(log, month(row), codes)?.to_vec()))
+        .collect();
+    let bytes = |of: fn(&RestoredRow) -> Vec<u8>| rows.iter().map(of).collect::<Vec<Vec<u8>>>();
+    let restore = "WITH restored AS ( \
+             INSERT INTO events (ledger_id, seq, month, id, occurred_at, content_hash, content_salt, redacted, row_code, body) \
+             SELECT $1, * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10) \
+             ON CONFLICT (ledger_id, seq, month) DO NOTHING RETURNING seq, month \
+         ) SELECT seq, month FROM restored ORDER BY seq";
+    let restored: Vec<Restored> = diesel::sql_query(restore)
+        .bind::<BigInt, _>(ledger_id.0)
+        .bind::<Array<BigInt>, _>(&seqs)
+        .bind::<Array<Integer>, _>(rows.iter().map(|row| month(row).number()).collect::<Vec<_>>())
+        .bind::<Array<Binary>, _>(bytes(|row| row.id.to_bytes().to_vec()))
+        .bind::<Array<BigInt>, _>(
+            rows.iter()
+                .map(|row| row.occurred_at.as_micros())
+                .collect::<Vec<_>>(),
+        )
+        .bind::<Array<Binary>, _>(bytes(|row| row.content_hash.as_bytes().to_vec()))
+        .bind::<Array<Binary>, _>(bytes(|row| row.left.salt.to_bytes()))
+        .bind::<Array<Bool>, _>(rows.iter().map(|row| row.redacted).collect::<Vec<_>>())
+        .bind::<Array<Binary>, _>(written?)
+        .bind::<Array<Text>, _>(rows.iter().map(|row| row.left.body.as_str()).collect::<Vec<_>>())
+        .load(connection)?;
+    for run in restored.chunk_by(|one, next| one.seq + 1 == next.seq && one.month == next.month) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else {
+            continue;
+        };
+        diesel::sql_query(
+            "INSERT INTO event_backlog (group_id, ledger_id, first_seq, end_seq, month) \
+             SELECT group_id, id, $2, $3, $4 FROM ledgers WHERE id = $1",
+        )
+        .bind::<BigInt, _>(ledger_id.0)
+        .bind::<BigInt, _>(first.seq)
+        .bind::<BigInt, _>(last.seq + 1)
+        .bind::<Integer, _>(first.month)
+        .execute(connection)?;
+    }
+    Ok(Some(restored.len()))
 }
 
 /// The months of these positions, which [`hold_months`] keeps; `None` where one is written anew at the moment.

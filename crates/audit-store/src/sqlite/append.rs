@@ -370,7 +370,7 @@ fn positioned<'a>(connection: &mut SqliteConnection, rows: &'a [NewRow]) -> Resu
 }
 
 /// The first free position from the millisecond of `first` on. That of a removed event is not free until the index has forgotten it.
-fn free_position(connection: &mut SqliteConnection, first: i64, has_removed: bool) -> Result<i64> {
+pub(super) fn free_position(connection: &mut SqliteConnection, first: i64, has_removed: bool) -> Result<i64> {
     let mut first = first;
     loop {
         let end = position_after(first);

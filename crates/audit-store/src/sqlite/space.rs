@@ -44,6 +44,22 @@ pub(super) fn give_back_pages(connection: &mut SqliteConnection, kept_percent: i
     Ok(true)
 }
 
+/// Refuses a SQLite with which [`overwrite_unused`] would fail: an erasure would never end.
+pub(super) fn require_page_table(connection: &mut SqliteConnection) -> Result<()> {
+    #[derive(QueryableByName)]
+    struct Found {
+        #[diesel(sql_type = BigInt)]
+        modules: i64,
+    }
+    let count = "SELECT count(*) AS modules FROM pragma_module_list WHERE name = 'sqlite_dbpage'";
+    match diesel::sql_query(count).get_result::<Found>(connection)?.modules {
+        0 => Err(StoreError::Unsupported(
+            "SQLite was compiled without sqlite_dbpage, which erasures need: build with the flags of .cargo/config.toml".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The first page of [`overwrite_unused`].
 pub(crate) const FIRST_PAGE: i64 = 1;
 /// Page 1 begins with the header of the file (<https://www.sqlite.org/fileformat2.html>).

@@ -56,7 +56,7 @@ impl AuditLog {
 }
 
 /// The rows of the removals of a ledger, which the service must have written.
-pub(super) fn rows_of(service: &AuditLog, ledger_id: LedgerId) -> Result<Vec<RemovalRow>> {
+pub(crate) fn rows_of(service: &AuditLog, ledger_id: LedgerId) -> Result<Vec<RemovalRow>> {
     let rows = service.store.read(|reader| reader.removals(ledger_id));
     rows.map_err(of_read)
 }

@@ -4,10 +4,9 @@ use crate::error::{AppError, Result};
 use crate::lifecycle::WaitingFor;
 use crate::self_audit::Requester;
 use crate::service::{AuditLog, Scope};
-use audit_domain::{Lifecycle, LifecycleEvent, ProjectId, Sha256Digest, Timestamp};
-use audit_ledger::{RemovalDigest, RemovalKind, RemovalRecord, TenantLabel, TileId};
+use audit_domain::{Lifecycle, LifecycleEvent, LogName, ProjectId, Sha256Digest, Timestamp};
+use audit_ledger::{RemovalDigest, RemovalKind, RemovalRecord, TileId};
 use audit_store::{Configurator, RemovalRow, RemovalState, StoreError, Writer};
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// How long a removal is leased, in seconds. Each step renews the lease.
@@ -271,10 +270,8 @@ impl<'a> Taken<'a> {
 
     /// The digest of its records, and their number.
     pub(super) fn digest(&self) -> Result<(Sha256Digest, u64)> {
-        let mut digest = RemovalDigest::new(self.row.kind, &self.scope.log());
-        let (mut next, mut count) = (0, 0);
         let mut renewed = Instant::now();
-        loop {
+        digest_of(self.service, &self.scope.log(), &self.row, || {
             if self.is_stopping() {
                 return Err(StoreError::Stopped.into());
             }
@@ -283,34 +280,44 @@ impl<'a> Taken<'a> {
                 self.renew()?;
                 renewed = Instant::now();
             }
-            let records = self.records_from(next, READ_TILES_MAX)?;
-            let Some(last) = records.last() else {
-                let digest = *digest.finish().as_bytes();
-                return Ok((Sha256Digest::from_bytes(digest), count));
-            };
-            next = last.seq + 1;
-            let labels = self.labels(&records)?;
-            for record in &records {
-                let label = labels.get(&record.slot);
-                digest.add(
-                    record,
-                    label.ok_or_else(|| RemovalAlarm::ChangedRecords(self.row.seqs.clone()))?,
-                );
-            }
-            count += records.len() as u64;
-        }
+            Ok(())
+        })
     }
+}
 
-    fn labels(&self, records: &[RemovalRecord]) -> Result<HashMap<u64, TenantLabel>> {
-        let mut slots: Vec<u64> = records.iter().map(|record| record.slot).collect();
-        slots.sort_unstable();
-        slots.dedup();
-        let ledger_id = self.row.ledger_id;
-        let labels = self
-            .service
-            .store
-            .query(|reader| reader.removed_labels(ledger_id, &slots));
-        labels.map_err(of_read)
+/// The digest of the records of a removal, and their number. `between` is called before each read.
+pub(crate) fn digest_of(
+    service: &AuditLog,
+    log: &LogName,
+    row: &RemovalRow,
+    mut between: impl FnMut() -> Result<()>,
+) -> Result<(Sha256Digest, u64)> {
+    let mut digest = RemovalDigest::new(row.kind, log);
+    let (mut next, mut count) = (0, 0);
+    loop {
+        between()?;
+        let read = service.store.query(|reader| {
+            let mut records = reader.records_of(row.ledger_id, row.number, tile_of(next), READ_TILES_MAX)?;
+            records.retain(|record| record.seq >= next);
+            let mut slots: Vec<u64> = records.iter().map(|record| record.slot).collect();
+            slots.sort_unstable();
+            slots.dedup();
+            Ok::<_, StoreError>((records, reader.removed_labels(row.ledger_id, &slots)?))
+        });
+        let (records, labels) = read.map_err(of_read)?;
+        let Some(last) = records.last() else {
+            let digest = *digest.finish().as_bytes();
+            return Ok((Sha256Digest::from_bytes(digest), count));
+        };
+        next = last.seq + 1;
+        for record in &records {
+            let label = labels.get(&record.slot);
+            digest.add(
+                record,
+                label.ok_or_else(|| RemovalAlarm::ChangedRecords(row.seqs.clone()))?,
+            );
+        }
+        count += records.len() as u64;
     }
 }
 

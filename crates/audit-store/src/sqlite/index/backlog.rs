@@ -114,8 +114,31 @@ pub(crate) fn add<'a>(
     events: impl Iterator<Item = (&'a NewRow, i64)>,
     shared: &Shared,
 ) -> Result<BacklogEntry> {
+    let (previous, name, entry) = insert(connection, runs)?;
+    let mut commit = Commit::default();
+    for (row, position) in events {
+        commit.add(row.ledger_id, row.month, position, row.event.tokens.as_str());
+    }
+    shared.backlog.insert(previous, name, Arc::new(commit));
+    let last_indexed = entry.last_indexed;
+    diesel::delete(event_backlog::table.filter(event_backlog::id.lt(last_indexed))).execute(connection)?;
+    Ok(entry)
+}
+
+/// Adds stored events of one month to the backlog, which the index does not have. Their tokens are computed when they are needed.
+pub(crate) fn add_stored(
+    connection: &mut SqliteConnection,
+    runs: impl Iterator<Item = Run>,
+) -> Result<BacklogEntry> {
+    Ok(insert(connection, runs)?.2)
+}
+
+/// Adds a row to the backlog. Returns the name of the one before it, and its own.
+fn insert(
+    connection: &mut SqliteConnection,
+    runs: impl Iterator<Item = Run>,
+) -> Result<(Option<CommitName>, CommitName, BacklogEntry)> {
     let (previous, last_indexed) = newest(connection)?.unzip();
-    let last_indexed = last_indexed.unwrap_or(0);
     let id = previous.map_or(0, |previous| previous.id) + 1;
     let runs: Vec<u8> = runs.flat_map(Run::encode).collect();
     let mark = diesel::insert_into(event_backlog::table)
@@ -126,18 +149,11 @@ pub(crate) fn add<'a>(
         ))
         .returning(event_backlog::mark)
         .get_result(connection)?;
-    let mut commit = Commit::default();
-    for (row, position) in events {
-        commit.add(row.ledger_id, row.month, position, row.event.tokens.as_str());
-    }
-    shared
-        .backlog
-        .insert(previous, CommitName { id, mark }, Arc::new(commit));
-    diesel::delete(event_backlog::table.filter(event_backlog::id.lt(last_indexed))).execute(connection)?;
-    Ok(BacklogEntry {
+    let entry = BacklogEntry {
         commit: id,
-        last_indexed,
-    })
+        last_indexed: last_indexed.unwrap_or(0),
+    };
+    Ok((previous, CommitName { id, mark }, entry))
 }
 
 /// The newest commit, and the last indexed one at a later moment.

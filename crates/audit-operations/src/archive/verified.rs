@@ -1,0 +1,54 @@
+//! Archives that are verified against the log.
+
+use anyhow::{Context, bail};
+use audit_app::{AuditLog, SignedLog};
+use audit_archive::{ArchiveError, Chain, layout};
+use audit_domain::{LogName, Sha256Digest};
+use std::path::{Path, PathBuf};
+
+/// The archive of a log, which was verified against the log.
+pub(super) struct VerifiedArchive {
+    pub(super) log: LogName,
+    /// Its files, in the order of the log.
+    pub(super) files: Vec<PathBuf>,
+    /// The position behind the last one that it has.
+    pub(super) end_seq: u64,
+    /// The digest of the newest manifest.
+    pub(super) manifest: Sha256Digest,
+}
+
+impl VerifiedArchive {
+    /// Verifies every file in the directory of a log; `None` where there is none. A file may change afterwards.
+    pub(super) fn open(
+        directory: &Path,
+        service: &AuditLog,
+        log: &SignedLog,
+    ) -> anyhow::Result<Option<Self>> {
+        let listing = layout::list(directory)?;
+        let (mut chain, mut files) = (Chain::new(log.log), Vec::new());
+        let open = |note: &str| {
+            let signed = service.earlier_checkpoint(log, note);
+            signed.map_err(|_| ArchiveError::Chain("no key of the log has signed its checkpoint".to_owned()))
+        };
+        for part in listing.parts.values() {
+            let added = chain.add_part(part, directory, open);
+            added.with_context(|| part.manifest(directory).display().to_string())?;
+            files.push(part.file(directory));
+        }
+        let Some(manifest) = chain.manifest() else {
+            return Ok(None);
+        };
+        let end_seq = chain.size();
+        let is_of_log =
+            end_seq <= log.head().size && service.tree_of_log(log, end_seq)?.0.root() == chain.head().root;
+        if !is_of_log {
+            bail!("the archive has other events than the log {}", log.log.as_str());
+        }
+        Ok(Some(Self {
+            log: log.log,
+            files,
+            end_seq,
+            manifest,
+        }))
+    }
+}
