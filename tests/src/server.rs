@@ -129,12 +129,6 @@ pub fn command_line_on(database: &Database, arguments: &[&str]) -> Finished {
     on_url(database.url(), arguments)
 }
 
-/// The same on this clock.
-pub fn command_line_at(database: &Database, arguments: &[&str], clock: &Clock) -> Finished {
-    let arguments = [arguments, &["--database-url", database.url()]].concat();
-    finished(start_process(&arguments, &[], Some(clock)))
-}
-
 pub(crate) fn on_url(database_url: &str, arguments: &[&str]) -> Finished {
     let mut arguments = arguments.to_vec();
     arguments.extend(["--database-url", database_url]);
@@ -143,10 +137,7 @@ pub(crate) fn on_url(database_url: &str, arguments: &[&str]) -> Finished {
 
 /// Runs `audit-server` with these arguments and environment variables to its end.
 pub fn command_line_with(arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
-    finished(start_process(arguments, environment, None))
-}
-
-fn finished(mut process: Process) -> Finished {
+    let mut process = start_process(arguments, environment, None);
     let exit = process.wait(Deadline::seconds(START_SECONDS_MAX));
     let stdout = process.stdout.text();
     // The first line is the harness's own.

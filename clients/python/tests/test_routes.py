@@ -185,7 +185,7 @@ def use_retention(client: Client) -> None:
     categories: Any = {"auth": 400, "access": 400, "mutation": 400, "admin": 730, "security": 2190, "system": 366}
     assert client.retention.get()["minimum_days"] == 93
     client.retention.set(days=365, categories=categories)
-    client.retention.set(preset="hipaa")
+    client.retention.set(preset="hipaa", archive=True)
     assert client.retention.preview(days=365)["estimated"]
     client.retention.preview(preset="cnil")
     client.retention.confirm("2026-01-01T00:00:00Z")

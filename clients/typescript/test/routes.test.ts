@@ -180,7 +180,7 @@ async function useRetention({ retention, holds, log }: AuditClient): Promise<voi
   const categories = { auth: 400, access: 400, mutation: 400, admin: 730, security: 2190, system: 366 };
   assert.equal((await retention.get()).minimum_days, 93);
   await retention.set({ days: 365, categories });
-  await retention.set({ preset: "hipaa" });
+  await retention.set({ preset: "hipaa", archive: true });
   assert.equal((await retention.preview({ days: 365 })).estimated, true);
   await retention.preview({ preset: "cnil" });
   await retention.confirm("2026-01-01T00:00:00Z");

@@ -106,14 +106,24 @@ impl AuditLog {
         let scope = self.scope_of(project_id, environment)?;
         let log = scope.log();
         self.add_lifecycle_event(&scope, &Requester::Operator, |present| {
-            let newest = present.fold.archived(0).next_back();
+            // Behind the events that were put back since: what is removed again has to be in an archive again.
+            let newest = present.fold.archived(archived.end_seq).next_back();
             let is_new = newest.is_none_or(|(_, newest)| newest != archived);
             let event = LifecycleEvent::Archived(archived);
             Ok(is_new.then(|| ServiceEvent::lifecycle(&event, present.lifecycle_seq, &log)))
         })?;
         let lifecycle = self.lifecycle(&scope)?;
-        let newest = lifecycle.fold.archived(0).next_back();
+        let newest = lifecycle.fold.archived(archived.end_seq).next_back();
         newest.map(|(seq, _)| seq).ok_or(AppError::NotFound("event"))
+    }
+
+    /// The positions of the erasures that were carried out in a log.
+    ///
+    /// # Errors
+    /// When the project does not exist, the log was tampered with, or the database fails.
+    pub fn erasures_of_log(&self, project_id: ProjectId, environment: Environment) -> Result<BTreeSet<u64>> {
+        let lifecycle = self.lifecycle(&self.scope_of(project_id, environment)?)?;
+        Ok(lifecycle.fold.erasures().map(|(seq, ..)| seq).collect())
     }
 
     /// The tree of the log at this size, and the proof that the tree of the checkpoint continues it.

@@ -4,12 +4,15 @@ use crate::error::{ArchiveError, Result};
 use crate::layout::Part;
 use crate::manifest::Manifest;
 use crate::reader::{ArchivedEvent, read_events};
-use audit_domain::{EventField, LogName, Month, SERVICE_TENANT_ID, Sha256Digest, StoredSalt, Timestamp};
+use audit_domain::{
+    EventField, LogName, Month, PartMask, SERVICE_TENANT_ID, Sha256Digest, StoredSalt, Timestamp,
+};
 use audit_ledger::{Frontier, Hash, SignedCheckpoint, TreeHead};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 /// The events that authorise removals and erasures.
@@ -31,6 +34,10 @@ pub struct Chain {
     pub erased: u64,
     /// The events that were removed.
     pub removed: u64,
+    /// Their positions.
+    pub gone: Vec<Range<u64>>,
+    /// What was erased of the events that are there: position, position of the erasure, and the parts.
+    pub masked: Vec<(u64, u64, PartMask)>,
 }
 
 impl Chain {
@@ -51,6 +58,8 @@ impl Chain {
             events: 0,
             erased: 0,
             removed: 0,
+            gone: Vec::new(),
+            masked: Vec::new(),
         }
     }
 
@@ -168,6 +177,10 @@ impl Chain {
                 ));
             }
             removed.extend(run.seqs().zip(&run.content_hashes));
+            match self.gone.last_mut().filter(|last| last.end == run.first_seq) {
+                Some(last) => last.end = run.seqs().end,
+                None => self.gone.push(run.seqs()),
+            }
             self.removals.insert(run.removal);
         }
         if removed.len() as u64 + manifest.events != manifest.seqs.end - manifest.seqs.start {
@@ -253,6 +266,8 @@ impl Chain {
                 return refused("names an erasure where none can be");
             }
             self.removals.extend(parts.erasures());
+            let masks = parts.masks().map(|(erasure, mask)| (event.seq, erasure, mask));
+            self.masked.extend(masks);
         }
         self.events += 1;
         Ok(())

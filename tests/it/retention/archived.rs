@@ -1,10 +1,11 @@
 //! A policy that lets events go once an archive has them, and the events by which a log names its archives.
 
+use super::restored::{hold, restore};
 use super::{DAYS, GRACE_MILLIS, OLD, REMOVAL_SECONDS, Scene};
 use crate::log::{STATE_DIRECTORY, store_events, text_of};
 use audit_tests::process::Exit;
 use audit_tests::{
-    DatabaseKind, Deadline, Finished, Server, command_line, command_line_at, command_line_on,
+    DatabaseKind, Deadline, Finished, Server, command_line, command_line_on, command_line_with,
     on_both_databases, temporary_directory,
 };
 use serde_json::json;
@@ -13,19 +14,23 @@ use std::path::Path;
 on_both_databases! {
     nothing_goes_before_an_archive_has_it_that_the_log_names,
     an_archive_that_was_changed_is_not_recorded,
+    an_archive_that_lacks_what_was_put_back_is_not_recorded,
 }
 
+/// Archives and records the months before July.
 fn record(scene: &Scene, directory: &Path) -> Finished {
-    let arguments = [
-        "archive",
-        "create",
-        "--to",
-        text_of(directory),
-        "--until",
-        "2026-06",
-        "--record",
-    ];
-    command_line_at(&scene.database, &arguments, &scene.clock)
+    create(scene, directory, &["--until", "2026-06", "--record"])
+}
+
+/// Archives on the clock of the scene.
+fn create(scene: &Scene, directory: &Path, more: &[&str]) -> Finished {
+    let environment = scene.clock.environment();
+    let environment = environment
+        .each_ref()
+        .map(|(name, value)| (*name, value.as_str()));
+    let url = ["--database-url", scene.database.url()];
+    let arguments = ["archive", "create", "--to", text_of(directory)];
+    command_line_with(&[&arguments[..], &url, more].concat(), &environment)
 }
 
 fn nothing_goes_before_an_archive_has_it_that_the_log_names(kind: DatabaseKind) {
@@ -92,18 +97,12 @@ fn an_archive_that_was_changed_is_not_recorded(kind: DatabaseKind) {
         return;
     };
     let directory = temporary_directory("archive-").join("archive");
-    let create = |more: &[&str]| {
-        let arguments = [
-            "archive",
-            "create",
-            "--to",
-            text_of(&directory),
-            "--until",
-            "2026-06",
-        ];
-        command_line_at(&scene.database, &[&arguments, more].concat(), &scene.clock)
-    };
-    create(&["--events-per-file", "100"]).success();
+    create(
+        &scene,
+        &directory,
+        &["--until", "2026-06", "--events-per-file", "100"],
+    )
+    .success();
     let parquet = crate::archive::files_below(&directory);
     let parquet = parquet
         .iter()
@@ -113,8 +112,35 @@ fn an_archive_that_was_changed_is_not_recorded(kind: DatabaseKind) {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(file, bytes).expect("change a file");
-    let refused = create(&["--record"]);
+    let refused = record(&scene, &directory);
     assert_eq!(refused.exit, Exit::Code(1), "{refused:?}");
     assert!(refused.stderr.contains("the file is another one"), "{refused:?}");
     assert_eq!(scene.retention()["archive"], json!(null));
+}
+
+fn an_archive_that_lacks_what_was_put_back_is_not_recorded(kind: DatabaseKind) {
+    let created = Scene::create(kind, |organization| store_events(&organization.project(), OLD));
+    let Some((mut scene, _server)) = created else {
+        return;
+    };
+    let directory = temporary_directory("archive-").join("archive");
+    record(&scene, &directory).success();
+    let removal = scene.remove(json!({"days": DAYS, "archive": true}));
+    assert_eq!(removal["events"], json!(OLD));
+    // Made of what is left: it has hashes in the place of the events, as the log has.
+    let later = temporary_directory("archive-").join("later");
+    let with_july = ["--until", "2026-07", "--record"];
+    create(&scene, &later, &with_july).success();
+    let id = hold(&scene, json!({"reason": "case 12"}));
+    restore(&mut scene, &directory, &id).success();
+    let refused = create(&scene, &later, &with_july);
+    assert_eq!(refused.exit, Exit::Code(1), "{refused:?}");
+    assert!(
+        refused.stderr.contains("the archive lacks event 0"),
+        "{refused:?}"
+    );
+    // The events go again once the archive that has them is recorded again.
+    let before = scene.retention()["archive"]["seq"].clone();
+    record(&scene, &directory).success();
+    assert_ne!(scene.retention()["archive"]["seq"], before);
 }

@@ -69,7 +69,7 @@ fn restore_arguments<'a>(scene: &'a Scene, archive: &'a Path, hold: &'a str) -> 
 
 /// Runs the command on the clock of the scene. Once a minute a server looks for what other processes have appended, and signs it when it
 /// is some seconds old.
-fn restore(scene: &mut Scene, archive: &Path, hold: &str) -> Finished {
+pub(super) fn restore(scene: &mut Scene, archive: &Path, hold: &str) -> Finished {
     let rows = scene.rows();
     let mut process = start_restore(scene, archive, hold);
     Deadline::seconds(REMOVAL_SECONDS).poll("the event of the restore, or its end", || {
@@ -96,7 +96,7 @@ fn start_restore(scene: &Scene, archive: &Path, hold: &str) -> Process {
 }
 
 /// Places a hold, and returns its id.
-fn hold(scene: &Scene, covers: Value) -> String {
+pub(super) fn hold(scene: &Scene, covers: Value) -> String {
     let placed = scene.send("POST", "/holds", Some(covers)).expect_status(201);
     placed["hold"]["id"].as_str().expect("an id").to_owned()
 }

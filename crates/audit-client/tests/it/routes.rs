@@ -245,7 +245,7 @@ fn use_retention(client: &Client) -> Result<(), audit_client::Error> {
     let categories =
         json!({"auth": 400, "access": 400, "mutation": 400, "admin": 730, "security": 2190, "system": 366});
     client.set_retention(&json!({"days": 365, "categories": categories}))?;
-    client.set_retention(&json!({"preset": "hipaa"}))?;
+    client.set_retention(&json!({"preset": "hipaa", "archive": true}))?;
     assert_eq!(client.preview_retention(&[("days", "365")])?["estimated"], true);
     client.preview_retention(&[("preset", "cnil")])?;
     client.confirm_retention("2026-01-01T00:00:00Z")?;

@@ -320,10 +320,17 @@ impl Lifecycle {
         })
     }
 
-    /// The archives that have all events before a position, as the log says, with the positions of their events.
+    /// The archives that have all events before a position, as the log says, with the positions of their events. An archive that was
+    /// recorded before events were put back may have been made without them.
     pub fn archived(&self, end_seq: u64) -> impl DoubleEndedIterator<Item = (u64, Archived)> {
+        let restored = self
+            .restored()
+            .filter(|(_, restored)| restored.seqs.start < end_seq);
+        let since = restored.map(|(seq, _)| seq).last();
         self.events().filter_map(move |(seq, _, event)| match event {
-            LifecycleEvent::Archived(archived) if archived.end_seq >= end_seq => Some((seq, *archived)),
+            LifecycleEvent::Archived(archived) if archived.end_seq >= end_seq && Some(seq) > since => {
+                Some((seq, *archived))
+            }
             _ => None,
         })
     }

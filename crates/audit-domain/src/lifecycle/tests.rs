@@ -413,6 +413,22 @@ fn a_removal_names_an_archive_that_has_its_range() {
     // Without such a policy none has to be named, but none that is unknown.
     let named = |archive| fold(vec![LifecycleEvent::Removed(Removal { archive, ..removal() })]).1;
     assert_eq!(named(Some(DIGEST)), refused(30));
+    let since = |seqs: Range<u64>| {
+        let restored = LifecycleEvent::Restored(Restored {
+            seqs,
+            events: 1,
+            archive: DIGEST,
+            hold: "hld_1".to_owned(),
+        });
+        let events = vec![
+            LifecycleEvent::Archived(archived(9)),
+            LifecycleEvent::HoldPlaced(hold()),
+            restored,
+        ];
+        fold(events).0.archived(9).count()
+    };
+    assert_eq!(since(8..9), 0, "it may have been made while the event was away");
+    assert_eq!(since(9..10), 1);
     let ahead = LifecycleEvent::Archived(archived(31));
     assert_eq!(fold(vec![ahead]).1, refused(30), "it names events behind itself");
 }

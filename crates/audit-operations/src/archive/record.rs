@@ -3,8 +3,11 @@
 use super::LogArchive;
 use super::verified::VerifiedArchive;
 use anyhow::Context;
-use audit_domain::Archived;
+use audit_app::{EvidenceError, LoggedPosition, SignedLog};
+use audit_domain::{Archived, PartMask, StoredSalt};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::ops::{ControlFlow, Range};
 
 impl LogArchive<'_> {
     /// Verifies the whole archive of the log, and stores in the log what it has. An archive without a file is not stored.
@@ -15,6 +18,18 @@ impl LogArchive<'_> {
         let Some(verified) = VerifiedArchive::open(&self.directory, self.service, &newest)? else {
             return Ok(());
         };
+        // Manifests are not signed: what they state as removed or erased has to be so in the log.
+        for seqs in &verified.gone {
+            self.check(&newest, seqs.clone(), |position| {
+                matches!(position, LoggedPosition::Removed(_))
+            })?;
+        }
+        let erasures = self.service.erasures_of_log(self.ids.0, self.ids.1)?;
+        for (seq, erasure, mask) in &verified.masked {
+            self.check(&newest, *seq..*seq + 1, |position| {
+                is_erased(position, (*erasure, *mask), &erasures)
+            })?;
+        }
         let (end_seq, manifest) = (verified.end_seq, verified.manifest);
         let archived = Archived { end_seq, manifest };
         let seq = self.service.record_archive(self.ids.0, self.ids.1, archived)?;
@@ -24,5 +39,41 @@ impl LogArchive<'_> {
             "{log}  the event {seq} says that {end_seq} positions are archived"
         )?;
         Ok(())
+    }
+
+    /// Refuses an archive that lacks what the log has at one of these positions.
+    fn check(
+        &self,
+        log: &SignedLog,
+        seqs: Range<u64>,
+        is_right: impl Fn(&LoggedPosition<'_>) -> bool,
+    ) -> anyhow::Result<()> {
+        let checked = self.service.logged_positions(log, seqs, |seq, position| match is_right(&position) {
+            true => Ok(ControlFlow::Continue(())),
+            false => Err(io::Error::other(format!(
+                "the archive lacks event {seq}, or parts of it, and the log has it: write a new archive, with --from this one"
+            ))),
+        });
+        checked.map_err(|error| match error {
+            EvidenceError::Write(error) => error.into(),
+            error => anyhow::Error::from(error),
+        })
+    }
+}
+
+/// Whether an erasure has taken parts from the log, too. Where retention has taken what was left, only its event is known.
+fn is_erased(
+    position: &LoggedPosition<'_>,
+    (erasure, mask): (u64, PartMask),
+    erasures: &BTreeSet<u64>,
+) -> bool {
+    match position {
+        LoggedPosition::Removed(_) => erasures.contains(&erasure),
+        LoggedPosition::Event(event, _) => match &event.content_salt {
+            StoredSalt::Whole(_) => false,
+            StoredSalt::Parts(parts) => parts
+                .masks()
+                .any(|(by, taken)| by == erasure && taken.contains(mask)),
+        },
     }
 }

@@ -3,7 +3,8 @@
 use anyhow::{Context, bail};
 use audit_app::{AuditLog, SignedLog};
 use audit_archive::{ArchiveError, Chain, layout};
-use audit_domain::{LogName, Sha256Digest};
+use audit_domain::{LogName, PartMask, Sha256Digest};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The archive of a log, which was verified against the log.
@@ -15,6 +16,10 @@ pub(super) struct VerifiedArchive {
     pub(super) end_seq: u64,
     /// The digest of the newest manifest.
     pub(super) manifest: Sha256Digest,
+    /// The positions of which it has the content hash alone.
+    pub(super) gone: Vec<Range<u64>>,
+    /// What was erased of events: position, position of the erasure, and the parts.
+    pub(super) masked: Vec<(u64, u64, PartMask)>,
 }
 
 impl VerifiedArchive {
@@ -49,6 +54,8 @@ impl VerifiedArchive {
             files,
             end_seq,
             manifest,
+            gone: chain.gone,
+            masked: chain.masked,
         }))
     }
 }

@@ -36,7 +36,7 @@ pub(super) enum Next {
 }
 
 /// The plans of which it is noted that a destination or an archive delays them.
-pub(super) type Delayed = HashSet<(LedgerId, u64)>;
+pub(super) type Delayed = HashSet<(LedgerId, u64, WaitingFor)>;
 
 impl Next {
     /// An event behind the last one of the chain.
@@ -98,7 +98,7 @@ pub(super) fn next(
         return Ok(waits);
     }
     if fold.lacks_archive(plan) {
-        if delayed.insert((scope.ledger_id, seq)) {
+        if delayed.insert((scope.ledger_id, seq, WaitingFor::Archive)) {
             let event = ServiceEvent::retention_unarchived(seq, &scope.log());
             note_delayed(service, scope, event)?;
         }
@@ -108,7 +108,7 @@ pub(super) fn next(
     let behind = service.store.read(|reader| behind(reader, log, plan, now))?;
     let is_overridden = plan.not_before.plus_seconds(BEHIND_SECONDS_MAX) <= now;
     if let Some(waited_for) = behind.iter().find(|behind| behind.keeps_back && !is_overridden) {
-        if delayed.insert((scope.ledger_id, seq)) {
+        if delayed.insert((scope.ledger_id, seq, WaitingFor::Destination)) {
             let event = ServiceEvent::retention_delayed(&waited_for.destination, seq);
             note_delayed(service, scope, event)?;
         }
