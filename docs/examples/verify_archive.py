@@ -147,6 +147,7 @@ def rows(path):
 
 require(len(sys.argv) == 4, "usage: verify_archive.py DIRECTORY KEY LOG")
 directory, key, origin = sys.argv[1:]
+require(not os.path.exists(f"{directory}/_from"), "the archive is unfinished")
 project, environment = origin.split("/")[-2:]
 log = f"{project}/{environment}"
 folder = f"{glob.escape(directory)}/project={project}/environment={environment}/month=*"

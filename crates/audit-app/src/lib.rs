@@ -117,6 +117,7 @@ pub use keys::{
     KEY_OVERLAP_DEFAULT, KEY_OVERLAP_MAX, KeyChange, KeyManager, MASTER_KEYS_MAX, NewKey, PROJECT_KEYS_MAX,
 };
 pub use lifecycle::worker::archived::{ArchiveErasure, RetiredEvent};
+pub use lifecycle::worker::authorities::Authorities;
 pub use lifecycle::worker::{RemovalStatistics, thread::Removals};
 pub use lifecycle::{
     HOLDS_MAX, HeldFor, HoldId, HoldRelease, LegalHold, LogReport, LoggedRemoval, NewHold,

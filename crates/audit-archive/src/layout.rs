@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// The file in the directory of an archive that one `create` at a time locks.
 pub const LOCK: &str = "_lock";
+/// The file in the directory of an archive that is there until `create --from` has taken all events from an older one.
+pub const FROM: &str = "_from";
 /// A file of a log that is being written. No reader of Parquet takes it for one.
 pub const NEW_FILE: &str = "_file.new";
 /// A manifest of a log that is being written.
@@ -158,7 +160,7 @@ pub fn logs(archive: &Path) -> io::Result<(Vec<LogName>, Vec<PathBuf>)> {
     fs::metadata(archive).map_err(|error| named(&error, archive))?;
     let (mut logs, mut others) = (Vec::new(), Vec::new());
     for (project, path) in entries(archive)? {
-        if project == LOCK && !path.is_dir() {
+        if [LOCK, FROM].contains(&project.as_str()) && !path.is_dir() {
             continue;
         }
         let Some(project) = project.strip_prefix("project=") else {
@@ -174,6 +176,15 @@ pub fn logs(archive: &Path) -> io::Result<(Vec<LogName>, Vec<PathBuf>)> {
         }
     }
     Ok((logs, others))
+}
+
+/// Whether `create --from` has begun an archive and has not ended.
+///
+/// # Errors
+/// When that cannot be found out.
+pub fn is_unfinished(archive: &Path) -> io::Result<bool> {
+    let path = archive.join(FROM);
+    path.try_exists().map_err(|error| named(&error, &path))
 }
 
 /// The error with the path that it is about.

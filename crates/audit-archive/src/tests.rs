@@ -584,6 +584,9 @@ fn names_of_files_are_read_back_and_others_are_not() {
     assert_eq!(listing.parts.into_values().collect::<Vec<_>>(), parts);
     assert_eq!(listing.unfinished, [part(7, 8)]);
     assert_eq!(listing.others.len(), 4);
+    assert!(!layout::is_unfinished(directory.path()).unwrap());
+    std::fs::write(directory.path().join(layout::FROM), "").unwrap();
+    assert!(layout::is_unfinished(directory.path()).unwrap());
     assert_eq!(layout::logs(directory.path()).unwrap(), (vec![log()], Vec::new()));
     std::fs::create_dir(directory.path().join("project=x")).unwrap();
     std::fs::write(directory.path().join("project=x/environment=live"), "").unwrap();

@@ -3,6 +3,7 @@
 mod record;
 mod restore;
 mod source;
+mod unfinished;
 mod verified;
 
 use crate::options::DatabaseOptions;
@@ -25,6 +26,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use unfinished::Unfinished;
 
 /// The most positions of a file.
 const FILE_EVENTS_MAX: u64 = 2_000_000;
@@ -89,15 +91,10 @@ pub fn run(command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
-    let older = Older::open(options)?;
+    let settings = options.source.settings()?;
+    let older = Older::open(options, &settings)?;
     let keys = options.database.keys()?.clone();
-    let home = open_with_keys(
-        &options.database,
-        keys,
-        options.source.settings()?,
-        command_store(2),
-        None,
-    )?;
+    let home = open_with_keys(&options.database, keys, settings, command_store(2), None)?;
     let logs = logs_of(&home, options)?;
     if let Some(older) = &older {
         older.check(&logs)?;
@@ -110,6 +107,7 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
         Err(TryLockError::WouldBlock) => bail!("another process is writing {}", options.to.display()),
         Err(TryLockError::Error(error)) => return Err(error).with_context(cannot_write),
     }
+    let unfinished = Unfinished::begin(options, older.as_ref(), &logs)?;
     let until = options
         .until
         .unwrap_or_else(|| Month::of(SystemClock.now()).plus(-1));
@@ -163,6 +161,9 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
         }
     }
     home.close();
+    if let Some(unfinished) = unfinished.filter(|_| outcome == ExitCode::SUCCESS) {
+        unfinished.end().with_context(cannot_write)?;
+    }
     let of_older = older.map_or_else(String::new, |older| older.summary(taken));
     writeln!(
         io::stdout(),

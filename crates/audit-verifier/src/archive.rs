@@ -60,6 +60,11 @@ fn check(options: &ArchiveOptions) -> Result<String, Failure> {
     };
     let (mut logs, others) = layout::logs(&options.directory)?;
     refuse_others(&others)?;
+    if layout::is_unfinished(&options.directory)? {
+        return Err(Failure::Inconclusive(anyhow!(
+            "it is unfinished: `archive create --from` is running, or was interrupted; run that again"
+        )));
+    }
     if let Some(log) = expected.log {
         let name = LogName::of_origin(log).context("--log is not the name of a log");
         let name = name.map_err(Failure::Inconclusive)?;

@@ -139,6 +139,13 @@ impl Rewritten {
         ]
     }
 
+    /// Writes the new archive with these options, and then what is signed later. Returns what the first run has said.
+    fn complete(&self, archive: &Archive, options: &[&str]) -> String {
+        let first = archive.create(&self.scene.database, options).success();
+        archive.complete(&self.scene.database, &[]);
+        first
+    }
+
     /// What the command says when it refuses. The identifiers are not in it, and nothing is archived.
     fn refusal(&self, archive: &Archive, more: &[&str]) -> String {
         let refusal = archive.create(&self.scene.database, more).refusal();
@@ -198,9 +205,10 @@ fn an_archive_follows_an_erasure_and_keeps_what_retention_has_removed(kind: Data
 fn followed(rewritten: &Rewritten, new: &Archive) -> String {
     let options = rewritten.options(&rewritten.old.directory);
     let options = [&options[..], &["--events-per-file", "5"]].concat();
-    let first = new.create(&rewritten.scene.database, &options).success();
+    let first = rewritten.complete(new, &options);
     assert!(!first.contains(MARKER) && !first.contains("usr_jane"), "{first}");
-    new.complete(&rewritten.scene.database, &options);
+    let again = rewritten.refusal(new, &options);
+    assert!(again.contains("has files already"), "{again}");
     first
 }
 
@@ -217,7 +225,10 @@ fn check_rows(rewritten: &Rewritten, new: &Archive) {
     for seq in [BY_JANE, ON_JANE, BY_BOB, LATER + 10] {
         let (before, after) = (&before[&seq], &after[&seq]);
         assert_eq!(before["content_hash"], after["content_hash"]);
-        assert!(after["content_salt"].as_str().unwrap().len() > 32, "{after}");
+        assert!(
+            after["content_salt"].as_str().expect("a salt").len() > 32,
+            "{after}"
+        );
         assert_eq!(after["idempotency_key"], Value::Null);
     }
     let (on_jane, by_jane) = (&after[&ON_JANE], &after[&BY_JANE]);
@@ -269,7 +280,24 @@ fn check_interrupted(rewritten: &Rewritten, new: &Archive) {
         archive.manifests().len() < JANUARY as usize,
         "it was killed in January"
     );
-    archive.complete(database, &options);
+    let stated = std::fs::read_to_string(archive.directory.join("_from")).expect("read the file");
+    assert!(
+        stated.contains(&rewritten.erasure) && !stated.contains(MARKER) && !stated.contains("usr_jane"),
+        "{stated}"
+    );
+    let verified = archive.verify();
+    assert_eq!(verified.exit, Exit::Code(2), "{verified:?}");
+    let others = rewritten.identifiers.with_file_name("others.json");
+    std::fs::write(&others, json!({"ids": ["usr_jane"]}).to_string()).expect("write a file");
+    let mut of_others = rewritten.options(&rewritten.old.directory);
+    of_others[5] = text_of(&others);
+    for other in [&[][..], &["--record"], &options[..2], &of_others] {
+        let refusal = rewritten.refusal(&archive, other);
+        assert!(refusal.contains("is unfinished"), "{refusal}");
+    }
+    let refusal = rewritten.refusal(&rewritten.new_archive(), &["--from", text_of(&archive.directory)]);
+    assert!(refusal.contains("is unfinished"), "{refusal}");
+    rewritten.complete(&archive, &options);
     archive.verified();
     assert_eq!(rows(&archive), rows(new));
 }
@@ -412,10 +440,9 @@ fn check_tampered(rewritten: &Rewritten) {
 
 /// What is taken from an archive that has followed an erasure is the same again, and without an erasure the events are as they were.
 fn check_without_erasure(rewritten: &Rewritten) {
-    let database = &rewritten.scene.database;
     let first = rewritten.new_archive();
     let from: [&str; 2] = ["--from", text_of(&rewritten.old.directory)];
-    first.complete(database, &from);
+    rewritten.complete(&first, &from);
     let (Some(before), Some(after)) = (rows(&rewritten.old), rows(&first)) else {
         return;
     };
@@ -423,8 +450,8 @@ fn check_without_erasure(rewritten: &Rewritten) {
         assert_eq!(after[&seq], before[&seq]);
     }
     let (second, third) = (rewritten.new_archive(), rewritten.new_archive());
-    second.complete(database, &rewritten.options(&first.directory));
-    third.complete(database, &["--from", text_of(&second.directory)]);
+    rewritten.complete(&second, &rewritten.options(&first.directory));
+    rewritten.complete(&third, &["--from", text_of(&second.directory)]);
     assert_eq!(rows(&third), rows(&second));
     // As a whole.
     let said: Finished = third.verify();

@@ -15,6 +15,7 @@
 
 pub(crate) mod archived;
 pub(super) mod authorise;
+pub(crate) mod authorities;
 mod clean;
 mod collect;
 mod counts;

@@ -4,14 +4,16 @@ use super::{CreateOptions, LogArchive};
 use crate::key_sources::{HashKeyOptions, hash_key, warn_of_access};
 use anyhow::{Context, anyhow, bail};
 use audit_app::{
-    ArchiveErasure, AuditLog, ErasureId, Identifiers, LoggedPosition, RemovedEvidence, RetiredEvent,
-    Settings, SignedLog,
+    ArchiveErasure, AuditLog, Authorities, ErasureId, Identifiers, LoggedPosition, RemovedEvidence,
+    RetiredEvent, Settings, SignedLog,
 };
 use audit_archive::layout::{self, Part, log_directory};
 use audit_archive::{ArchiveError, ArchivedEvent, Chain, Manifest, read_events};
 use audit_cli::small_file;
 use audit_domain::json::{self, Json};
-use audit_domain::{Environment, Fields, LogName, Month, ProjectId, StoredEvent, Timestamp, erase_parts};
+use audit_domain::{
+    Environment, ErasedParts, Fields, LogName, Month, ProjectId, StoredEvent, Timestamp, erase_parts,
+};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -45,8 +47,9 @@ pub struct SourceOptions {
 
 /// An archive to take events from.
 pub(super) struct Older {
-    directory: PathBuf,
-    erasure: Option<(String, Identifiers)>,
+    pub(super) directory: PathBuf,
+    pub(super) erasure: Option<(String, Identifiers)>,
+    has_hash_keys: bool,
 }
 
 /// How many events were taken.
@@ -62,10 +65,12 @@ pub(super) struct Counts {
 /// The older archive of one log, read in step with the log.
 pub(super) struct Source<'a> {
     service: &'a AuditLog,
+    ids: (ProjectId, Environment),
     log: SignedLog,
     directory: PathBuf,
     parts: BTreeMap<u64, Part>,
     erasure: Option<ArchiveErasure>,
+    authorities: Authorities,
     records: BTreeMap<u64, Option<RetiredEvent>>,
     reading: Option<Reading>,
     /// What was found at a position.
@@ -111,7 +116,7 @@ impl SourceOptions {
 
 impl Older {
     /// The archive that the options name. Nothing is written yet.
-    pub(super) fn open(options: &CreateOptions) -> anyhow::Result<Option<Self>> {
+    pub(super) fn open(options: &CreateOptions, settings: &Settings) -> anyhow::Result<Option<Self>> {
         let Some(from) = &options.source.from else {
             return Ok(None);
         };
@@ -129,11 +134,21 @@ impl Older {
             )),
             _ => None,
         };
-        Ok(Some(Self { directory, erasure }))
+        Ok(Some(Self {
+            directory,
+            erasure,
+            has_hash_keys: settings.hash_key.is_some() || !settings.hash_keys_previous.is_empty(),
+        }))
     }
 
     /// Checks, before anything is written, that the archive has one of the logs, and one of them the erasure.
     pub(super) fn check(&self, logs: &[(Arc<AuditLog>, ProjectId, Environment)]) -> anyhow::Result<()> {
+        if layout::is_unfinished(&self.directory)? {
+            bail!(
+                "--from: {} is unfinished: `archive create --from` has not ended there",
+                self.directory.display()
+            );
+        }
         let (archived, _) = layout::logs(&self.directory)?;
         let is_archived =
             |(_, project, environment): &&(_, _, _)| archived.contains(&LogName::new(*project, *environment));
@@ -182,10 +197,12 @@ impl Older {
         }
         let source = Source {
             service,
+            ids: archive.ids,
             log: log.clone(),
             directory,
             parts,
             erasure: self.erasure_in(service, archive.ids, log)?,
+            authorities: Authorities::default(),
             records: BTreeMap::new(),
             reading: None,
             found: None,
@@ -207,8 +224,12 @@ impl Older {
             whole,
         } = counts;
         let directory = self.directory.display();
+        let keys = match self.erasure.is_some() && !self.has_hash_keys {
+            true => "; there was no hash key, so identifiers that redaction hashed with one were not found",
+            false => "",
+        };
         format!(
-            "; {events} of them from {directory}: {masked} lost parts, and {whole} more were erased as a whole"
+            "; {events} of them from {directory}: {masked} lost parts, and {whole} more were erased as a whole{keys}"
         )
     }
 }
@@ -284,9 +305,18 @@ impl Source<'_> {
         let (Some(mut event), Some(at)) = (stored, archived.logged_at()) else {
             bail!("{}: event {seq} is not that of the log", self.directory.display());
         };
+        let erasures = event.content_salt.erased().map(ErasedParts::erasures);
+        let is_of_log = |erasure: &u64| self.authorities.is_erasure(*erasure);
+        if !erasures.unwrap_or_default().iter().all(is_of_log) {
+            bail!(
+                "{}: event {seq} lacks parts that no erasure of the log took",
+                self.directory.display()
+            );
+        }
         let mut masks = retired.erased;
-        if let Some(erasure) = &self.erasure
-            && let Some(mask) = erasure.mask(seq, retired.removal, &event)?
+        // The list of the erasure may have seen the event while it was restored.
+        if let Some(erasure) = self.erasure.as_ref().filter(|own| !masks.contains_key(&own.seq))
+            && let Some(mask) = erasure.mask(seq, retired.first_removal, &event)?
         {
             if mask.is_row() {
                 let removal = erasure.seq;
@@ -310,7 +340,8 @@ impl Source<'_> {
     fn retired(&mut self, seq: u64) -> anyhow::Result<Option<RetiredEvent>> {
         // A removal may have begun since the records were read.
         if !self.records.contains_key(&seq) {
-            self.records = self.service.retired_events(&self.log, seq..seq + RECORDS_SEQS)?;
+            let (seqs, known) = (seq..seq + RECORDS_SEQS, &mut self.authorities);
+            self.records = self.service.retired_events(self.ids, seqs, known)?;
         }
         let record = self.records.get(&seq).cloned();
         record.with_context(|| format!("the log has no record of the removal of event {seq}"))

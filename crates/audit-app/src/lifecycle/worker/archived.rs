@@ -1,5 +1,6 @@
 //! What is taken of events that retention has removed from a log, and that an archive still has.
 
+use super::authorities::Authorities;
 use super::collect::{Fate, in_present_forms};
 use super::list_erasure::fate;
 use super::taken::{of_read, tile_of};
@@ -8,17 +9,17 @@ use crate::erasure::subject::{Identifiers, Subject};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use audit_domain::{Environment, Extent, Hold, LifecycleEvent, PartMask, ProjectId, StoredEvent};
-use audit_ledger::RemovalKind;
+use audit_ledger::{RemovalKind, RemovalRecord};
 use audit_store::{RemovalState, StoreError};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
 /// An event that retention, and no erasure, has removed from the log.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetiredEvent {
-    /// The position of the event that authorises the removal.
-    pub removal: u64,
+    /// The position of the event that authorises the first removal: one that was restored may have been removed again.
+    pub first_removal: u64,
     /// What erasures have taken of it, by the positions of their events.
     pub erased: BTreeMap<u64, PartMask>,
 }
@@ -41,13 +42,14 @@ impl fmt::Debug for ArchiveErasure {
 }
 
 impl ArchiveErasure {
-    /// What the erasure takes of an event at a position that a removal has taken from the log; `None` for nothing. An event that was still
-    /// there when its list was complete is as the list has decided.
+    /// What the erasure takes of an event at a position that a removal has taken from the log first; `None` for nothing. An event that was
+    /// still there when its list was complete is as the list has decided. One that was removed before is searched even where it was
+    /// restored meanwhile: only the range of a restore is known, not when each event was there again.
     ///
     /// # Errors
     /// When the text is not that of an event.
-    pub fn mask(&self, seq: u64, removal: u64, event: &StoredEvent) -> Result<Option<PartMask>> {
-        if seq >= self.read_to || removal >= self.plan {
+    pub fn mask(&self, seq: u64, first_removal: u64, event: &StoredEvent) -> Result<Option<PartMask>> {
+        if seq >= self.read_to || first_removal >= self.plan {
             return Ok(None);
         }
         match fate(&self.holds, (&self.subject, self.extent), event) {
@@ -59,46 +61,24 @@ impl ArchiveErasure {
 }
 
 impl AuditLog {
-    /// The events of these positions, at least one, that were removed as a whole; `None` of one that an erasure has taken.
+    /// The events of these positions, at least one, that were removed as a whole; `None` of one that an erasure has taken. `known` gets
+    /// the removals whose records were verified.
     ///
     /// # Errors
-    /// When the database cannot be read, or has records that the service did not write.
+    /// When the database cannot be read; [`AppError::LogInconsistent`] when records were changed or are missing.
     pub fn retired_events(
         &self,
-        log: &SignedLog,
+        (project_id, environment): (ProjectId, Environment),
         seqs: Range<u64>,
+        known: &mut Authorities,
     ) -> Result<BTreeMap<u64, Option<RetiredEvent>>> {
+        let scope = self.scope_of(project_id, environment)?;
+        self.verify_authorities(&scope, known)?;
         let tiles = tile_of(seqs.start)..tile_of(seqs.end - 1) + 1;
-        let read = self.store.query(|reader| {
-            let rows = reader.removals(log.ledger_id)?;
-            Ok::<_, StoreError>((rows, reader.removal_records(log.ledger_id, tiles.clone())?))
-        });
-        let (rows, records) = read.map_err(of_read)?;
-        let begun = rows.into_iter().filter_map(|row| {
-            use RemovalState::{Cleaning, Done, Removing};
-            let authority = row
-                .event_seq
-                .filter(|_| matches!(row.state, Removing | Cleaning | Done));
-            Some((row.number, (row.kind, authority?)))
-        });
-        let begun: HashMap<u32, (RemovalKind, u64)> = begun.collect();
-        let (mut retired, mut gone) = (BTreeMap::<u64, RetiredEvent>::new(), BTreeMap::new());
-        for (number, record) in records {
-            let Some((kind, authority)) = begun.get(&number) else {
-                continue;
-            };
-            let event = retired.entry(record.seq).or_default();
-            match (kind, record.mask.is_row()) {
-                (RemovalKind::Retention, _) => {
-                    event.removal = *authority;
-                    gone.entry(record.seq).or_insert(false);
-                }
-                (RemovalKind::Erasure, true) => drop(gone.insert(record.seq, true)),
-                (RemovalKind::Erasure, false) => drop(event.erased.insert(*authority, record.mask)),
-            }
-        }
-        let of_row = |(seq, is_erased): (u64, bool)| (seq, retired.remove(&seq).filter(|_| !is_erased));
-        Ok(gone.into_iter().map(of_row).collect())
+        let records = self
+            .store
+            .query(|reader| reader.removal_records(scope.ledger_id, tiles.clone()));
+        Ok(retired(&records.map_err(of_read)?, known))
     }
 
     /// An erasure that was carried out in the log; `None` where it has no such one.
@@ -143,5 +123,72 @@ impl AuditLog {
             extent,
             holds: holds.collect(),
         }))
+    }
+}
+
+/// The events that records of removals name.
+fn retired(records: &[(u32, RemovalRecord)], known: &Authorities) -> BTreeMap<u64, Option<RetiredEvent>> {
+    let (mut retired, mut gone) = (BTreeMap::<u64, RetiredEvent>::new(), BTreeMap::new());
+    for (number, record) in records {
+        let Some((kind, authority)) = known.get(*number) else {
+            continue;
+        };
+        let event = retired.entry(record.seq).or_insert_with(|| RetiredEvent {
+            first_removal: u64::MAX,
+            erased: BTreeMap::new(),
+        });
+        match (kind, record.mask.is_row()) {
+            (RemovalKind::Retention, _) => {
+                event.first_removal = event.first_removal.min(authority);
+                gone.entry(record.seq).or_insert(false);
+            }
+            (RemovalKind::Erasure, true) => drop(gone.insert(record.seq, true)),
+            (RemovalKind::Erasure, false) => drop(event.erased.insert(authority, record.mask)),
+        }
+    }
+    let of_row = |(seq, is_erased): (u64, bool)| (seq, retired.remove(&seq).filter(|_| !is_erased));
+    gone.into_iter().map(of_row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use audit_domain::{ContentHash, EventPart};
+
+    fn record(mask: PartMask) -> RemovalRecord {
+        RemovalRecord {
+            seq: 7,
+            mask,
+            content_hash: ContentHash::from_bytes([1; 32]),
+            slot: 0,
+        }
+    }
+
+    /// Of the event at 7, from the numbers of removals with the positions of their events.
+    fn retired_at_7(records: &[(u32, PartMask)]) -> Option<Option<RetiredEvent>> {
+        use RemovalKind::{Erasure, Retention};
+        let known = [(1, (Retention, 10)), (2, (Erasure, 20)), (3, (Retention, 30))];
+        let known = Authorities(known.into_iter().collect());
+        let records: Vec<_> = records
+            .iter()
+            .map(|(number, mask)| (*number, record(*mask)))
+            .collect();
+        retired(&records, &known).remove(&7)
+    }
+
+    #[test]
+    fn an_event_that_was_restored_is_as_its_first_removal_found_it() {
+        let email = PartMask::of_parts([EventPart::ActorEmail]).unwrap();
+        let found = |records| retired_at_7(records).flatten().unwrap();
+        let twice = found(&[(1, PartMask::ROW), (3, PartMask::ROW)]);
+        assert_eq!((twice.first_removal, twice.erased.len()), (10, 0));
+        let erased = found(&[(2, email), (3, PartMask::ROW)]);
+        assert_eq!(erased.first_removal, 30);
+        assert_eq!(erased.erased, BTreeMap::from([(20, email)]));
+        assert_eq!(
+            retired_at_7(&[(1, PartMask::ROW), (2, PartMask::ROW)]),
+            Some(None)
+        );
+        assert_eq!(retired_at_7(&[(2, email), (4, PartMask::ROW)]), None);
     }
 }

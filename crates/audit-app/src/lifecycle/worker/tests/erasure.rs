@@ -1,5 +1,6 @@
 //! Erasures from the request to the last event, with processes that end in between.
 
+use super::super::authorities::Authorities;
 use super::super::taken::Taken;
 use super::super::{LISTING_LEASE_SECONDS, list_erasure};
 use super::{DAY, Fixture, HOUR, NEW, OLD};
@@ -593,6 +594,37 @@ fn an_erasure_whose_row_was_deleted_stops_the_requests_of_the_log() {
         matches!(refused, Err(AppError::LogInconsistent(_))),
         "{refused:?}"
     );
+}
+
+#[test]
+fn records_of_an_erasure_that_were_deleted_are_missed() {
+    let verified = |fixture: &Fixture| {
+        let mut known = Authorities::default();
+        let verified = fixture.service.verify_authorities(&fixture.scope, &mut known);
+        verified.map(|()| known)
+    };
+    for tampering in ["DELETE FROM removed_events", "DELETE FROM removals"] {
+        let fixture = with_jane();
+        fixture.request("nobody");
+        fixture.planned();
+        // Before it is carried out, nothing has gone.
+        let planned = verified(&fixture).unwrap();
+        fixture.pass(2 * HOUR);
+        let mut thread = fixture.thread();
+        for _ in 0..3 {
+            thread.round().unwrap();
+        }
+        let lifecycle = fixture.service.lifecycle(&fixture.scope).unwrap();
+        let (seq, ..) = lifecycle.fold.erasures().next().unwrap();
+        assert!(!planned.is_erasure(seq));
+        assert!(verified(&fixture).unwrap().is_erasure(seq));
+        fixture.execute(tampering);
+        let refused = verified(&fixture);
+        assert!(
+            matches!(refused, Err(AppError::LogInconsistent(_))),
+            "{tampering}: {refused:?}"
+        );
+    }
 }
 
 #[test]
