@@ -145,7 +145,7 @@ pub use redaction::{
     CUSTOM_RULES_MAX, NewRedactionRule, PatternText, RULES_COMPILED_BYTES_MAX, RedactionRule,
     RedactionRuleChange, RuleSubject,
 };
-pub use restore::{ArchivedRow, LogRestore, RestoreError};
+pub use restore::{ArchivedFate, ArchivedRow, LogRestore, RestoreError};
 pub use secrets::head_key_place;
 pub use secrets::rewrap::Rewrapped;
 pub use secrets::status::{SecretState, SecretStatus, secrets_status};

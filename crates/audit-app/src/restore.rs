@@ -10,7 +10,7 @@ use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Scope};
 use audit_domain::{
     ContentHash, Envelope, Environment, ErasedParts, EventId, FieldTexts, HeldFields, Hold, LifecycleEvent,
-    LogName, PartMask, ProjectId, Restored, Sha256Digest, StoredSalt, erase_parts,
+    LogName, PartMask, ProjectId, Restored, Sha256Digest, StoredSalt, Timestamp, erase_parts,
 };
 use audit_ledger::{RemovalKind, RemovalRecord, TenantMapKey, TileId};
 use audit_store::{ErasedRow, RemovalRow, RemovalState, RestoredRow, StoreError};
@@ -35,6 +35,23 @@ pub struct ArchivedRow<'a> {
     pub after_id: Option<EventId>,
 }
 
+/// What becomes of an event of an archive.
+#[derive(Debug)]
+pub enum ArchivedFate {
+    /// It is put back with this row.
+    Restored(Box<RestoredRow>),
+    /// Retention has not removed it.
+    NotRemoved,
+    /// Retention has removed it, and it is there again.
+    There,
+    /// An erasure in the log took it as a whole.
+    Erased,
+    /// The archive lacks parts that no erasure in the log took of it: an erasure took them in the archive only.
+    ErasedInArchive,
+    /// The hold does not cover it.
+    NotHeld,
+}
+
 /// Events cannot be put back.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
@@ -50,12 +67,6 @@ pub enum RestoreError {
     /// The archive has another event than the log had.
     #[error("event {seq} of the archive is not the one that retention removed")]
     OtherEvent {
-        /// Its position.
-        seq: u64,
-    },
-    /// The archive names an erasure that the log does not have.
-    #[error("the archive lacks parts of event {seq} that no erasure in the log took")]
-    MissingParts {
         /// Its position.
         seq: u64,
     },
@@ -79,6 +90,10 @@ struct Place {
 }
 
 /// A log into which removed events are put back.
+///
+/// An erasure may be listed and carried out while rows are put back, and does not see those that come behind it. It would not have taken
+/// them: what the hold covers is a part of what a list spares, because a list compares an event with the ids that the hold was
+/// placed with, and also with their forms of the present hash keys (`in_present_forms`).
 pub struct LogRestore {
     service: Arc<AuditLog>,
     scope: Scope,
@@ -88,6 +103,8 @@ pub struct LogRestore {
     /// Removals and erasures by number, whose records were verified.
     authorities: HashMap<u32, (RemovalKind, u64)>,
     place: Option<Place>,
+    /// When the erasures ended that found nothing. They have no event.
+    fruitless: Vec<Timestamp>,
 }
 
 /// Whether a removal takes rows, or what hangs on them. One in another state can only begin with an event of the log.
@@ -116,7 +133,7 @@ impl AuditLog {
         if rows.iter().any(is_busy) {
             return Err(RestoreError::Busy);
         }
-        let mut authorities = HashMap::new();
+        let (mut authorities, mut fruitless) = (HashMap::new(), Vec::new());
         for row in rows.iter().filter(|row| row.state == RemovalState::Done) {
             let event = row.event_seq.and_then(|seq| lifecycle.fold.event(seq));
             let stated = match event {
@@ -125,6 +142,10 @@ impl AuditLog {
                 _ => None,
             };
             let stored = digest_of(self, &log, row, || Ok(()))?;
+            if (row.kind, row.event_seq, stored.1) == (RemovalKind::Erasure, None, 0) {
+                fruitless.push(row.changed_at);
+                continue;
+            }
             match row.event_seq.filter(|_| stated == Some(stored)) {
                 Some(seq) => authorities.insert(row.number, (row.kind, seq)),
                 None => {
@@ -141,24 +162,27 @@ impl AuditLog {
             hold,
             authorities,
             place: None,
+            fruitless,
         })
     }
 }
 
 impl LogRestore {
-    /// The row that an event of the archive is put back with. `None` of one that retention has not removed, that is there, that an
-    /// erasure took as a whole, or that the hold does not cover. Fast where events are passed in the order of the log.
+    /// Whether an event of the archive is put back. Fast where events are passed in the order of the log.
     ///
     /// # Errors
-    /// [`RestoreError::OtherEvent`], [`RestoreError::MissingParts`], and when the database cannot be read.
-    pub fn row(&mut self, event: &ArchivedRow<'_>) -> Result<Option<RestoredRow>, RestoreError> {
+    /// [`RestoreError::OtherEvent`], and when the database cannot be read.
+    pub fn fate(&mut self, event: &ArchivedRow<'_>) -> Result<ArchivedFate, RestoreError> {
         let (seq, log) = (event.seq, self.log);
         let place = self.place(tile_of(seq))?;
         let own = place.records.iter().filter(|(.., record)| record.seq == seq);
         let own: Vec<Record> = own.copied().collect();
         let is_removed = own.iter().any(|(kind, ..)| *kind == RemovalKind::Retention);
-        if !is_removed || place.there.contains(&seq) {
-            return Ok(None);
+        if !is_removed {
+            return Ok(ArchivedFate::NotRemoved);
+        }
+        if place.there.contains(&seq) {
+            return Ok(ArchivedFate::There);
         }
         if own
             .iter()
@@ -171,7 +195,7 @@ impl LogRestore {
             .map(|(_, erasure, record)| (*erasure, record.mask))
             .collect();
         if erasures.iter().any(|(_, mask)| mask.is_row()) {
-            return Ok(None);
+            return Ok(ArchivedFate::Erased);
         }
         let took = |(erasure, parts): (u64, PartMask)| {
             let mut own = erasures.iter().filter(|(own, _)| *own == erasure);
@@ -179,7 +203,7 @@ impl LogRestore {
         };
         let lacking = event.content_salt.erased();
         if !lacking.into_iter().flat_map(ErasedParts::masks).all(took) {
-            return Err(RestoreError::MissingParts { seq });
+            return Ok(ArchivedFate::ErasedInArchive);
         }
         erasures.sort_unstable_by_key(|(erasure, _)| *erasure);
         let whole = event
@@ -195,10 +219,10 @@ impl LogRestore {
         let members = serde_json::from_str(&body).map_err(AppError::inconsistent)?;
         let is_held = HeldFields::of(&members).is_some_and(|fields| self.hold.covers(&fields));
         if !is_held {
-            return Ok(None);
+            return Ok(ArchivedFate::NotHeld);
         }
         let envelope = Envelope::read(&body).map_err(AppError::inconsistent)?;
-        Ok(Some(RestoredRow {
+        Ok(ArchivedFate::Restored(Box::new(RestoredRow {
             left: ErasedRow { seq, body, salt },
             id: envelope.id,
             occurred_at: envelope.occurred_at,
@@ -207,7 +231,7 @@ impl LogRestore {
             after_id: event.after_id,
             label: self.key.label(&envelope.tenant_id),
             tenant_id: envelope.tenant_id,
-        }))
+        })))
     }
 
     /// What the log has at the positions of a tile.
@@ -243,14 +267,41 @@ impl LogRestore {
             .map(|(_, seq)| *seq)
     }
 
-    /// How many erasures the log has since retention removed the first events: they have not seen what was gone.
+    /// How many erasures the log has since retention removed the first events: they have not seen what was gone. Of those that found
+    /// nothing, the ones whose rows are kept, and none that ended after [`AuditLog::restore`].
     ///
     /// # Errors
     /// [`AppError::LogInconsistent`] when the log was tampered with.
     pub fn later_erasures(&self) -> Result<usize> {
-        let first = self.removals().min().unwrap_or(u64::MAX);
+        let Some(first) = self.removals().min() else {
+            return Ok(0);
+        };
         let lifecycle = self.service.lifecycle(&self.scope)?;
-        Ok(lifecycle.fold.erasures().filter(|(seq, ..)| *seq > first).count())
+        let fold = &lifecycle.fold;
+        let later = fold.erasures().filter(|(seq, ..)| *seq > first).count();
+        let removed_at = fold.event(first).map(|(at, _)| at);
+        let fruitless = self.fruitless.iter().filter(|at| Some(**at) >= removed_at);
+        Ok(later + fruitless.count())
+    }
+
+    /// Whether the log has a restore for the hold.
+    ///
+    /// # Errors
+    /// [`AppError::LogInconsistent`] when the log was tampered with.
+    pub fn is_announced(&self) -> Result<bool> {
+        let lifecycle = self.service.lifecycle(&self.scope)?;
+        let mut restored = lifecycle.fold.restored();
+        Ok(restored.any(|(_, restored)| restored.hold == self.hold.hold))
+    }
+
+    /// The size of the log.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or the log was tampered with.
+    pub fn size(&self) -> Result<u64> {
+        let ledger_id = self.scope.ledger_id;
+        let frontier = self.service.store.read(|reader| reader.log_frontier(ledger_id));
+        Ok(frontier.map_err(of_read)?.size())
     }
 
     /// Appends `audit.events.restored` to the log, unless a restore from the same archive for the same hold has put back a part of these
@@ -297,7 +348,7 @@ impl LogRestore {
     }
 
     /// Puts rows back in one transaction, 200 at most. Returns the number of those that were not there; `None` where it has to wait,
-    /// because another transaction was faster, a month is written anew, or the index is rebuilt.
+    /// because another transaction was faster, a month is written anew, or the index is rebuilt or behind.
     ///
     /// # Errors
     /// [`RestoreError::NoHold`], [`RestoreError::Busy`], and when the database cannot be written.

@@ -63,7 +63,7 @@ impl Archive {
     }
 
     /// Archives the live log until all of it is signed and in the archive.
-    fn complete(&self, database: &Database, more: &[&str]) {
+    pub(crate) fn complete(&self, database: &Database, more: &[&str]) {
         // On another clock than the server, the newest events may seem not to be signed in time.
         let report = command_line_on(database, &["log", "verify", "--json"]).stdout;
         let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");

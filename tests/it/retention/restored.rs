@@ -2,7 +2,7 @@
 
 use super::{DAYS, GRACE_MILLIS, NEW, REMOVAL_SECONDS, Scene, audit};
 use crate::archive::{Archive, files_below};
-use crate::log::{store_events, text_of};
+use crate::log::{delete, store_events, text_of};
 use audit_tests::process::{Exit, Process};
 use audit_tests::{
     DatabaseKind, Deadline, Finished, Server, command_line_on, event_with, on_both_databases,
@@ -35,7 +35,7 @@ fn store_of_two_tenants(scene: &audit_tests::Organization) -> Vec<String> {
             0 => "other",
             _ => "acme",
         };
-        let key = (number % 3 == 0).then(|| format!("key-{number}"));
+        let key = number.is_multiple_of(3).then(|| format!("key-{number}"));
         event_with(json!({
             "tenant_id": tenant, "idempotency_key": key, "actor": {"id": format!("actor-{}", number % 7)},
             "metadata": {"number": number, "note": format!("word{} and more", number % 11)},
@@ -183,6 +183,8 @@ fn restored_events_are_as_they_were_and_go_again_after_the_hold(kind: DatabaseKi
         .expect_status(200);
     let again = restore(&mut scene, &archive.directory, &id).success();
     assert!(again.starts_with("0 events restored"), "{again}");
+    let there = format!("{restored} that were there already");
+    assert!(again.contains(&there), "{again}");
     let events = restores(&scene);
     assert_eq!(events.len(), 1, "{events:?}");
     assert_eq!(events[0]["metadata"]["events"], json!(restored), "{events:?}");
@@ -192,6 +194,16 @@ fn restored_events_are_as_they_were_and_go_again_after_the_hold(kind: DatabaseKi
         json!(HELD - restored),
         "{verified_once}"
     );
+
+    // Its tenant is the held one.
+    let case = scene.case();
+    case.tamper(&delete(kind, "seq = 1"));
+    let findings = case.findings();
+    let missing = |finding: &Value| {
+        let problem = finding["problem"].as_str().unwrap_or_default();
+        problem.starts_with("1 events that the restore at ")
+    };
+    assert!(findings.iter().any(missing), "{findings:?}");
 
     // Two days later the clock of a new process does not look as if it had jumped.
     scene.clock.advance_millis(2 * DAY_MILLIS);
@@ -315,6 +327,7 @@ fn what_an_erasure_took_is_not_restored(kind: DatabaseKind) {
             let actor = match number {
                 0..3 => "jane",
                 3..6 => "john",
+                6 => "maria",
                 _ => "other",
             };
             event_with(json!({"actor": {"id": actor, "name": actor}, "metadata": {"number": number}}))
@@ -327,14 +340,43 @@ fn what_an_erasure_took_is_not_restored(kind: DatabaseKind) {
     let archive = archived(&scene);
     erase(&mut scene, "jane", "person");
     erase(&mut scene, "john", "row");
+    // It ends without an event in the log.
+    let nobody = request_erasure(&scene, "nobody", "person");
+    wait_for_erasure(&scene, &nobody, "done");
     let project = scene.organization.project();
+    project.store(event_with(json!({"actor": {"id": "maria"}})));
     let kept: Vec<String> = [&scene.old[..3], &scene.old[6..]].concat();
     let before: Vec<Value> = kept.iter().map(|id| project.event(id)).collect();
     assert!(before[0]["erased"].is_array(), "{}", before[0]);
     scene.remove(json!({"days": DAYS}));
+    let erasure = erase(&mut scene, "maria", "person");
+    let identifiers = temporary_directory("identifiers-").join("maria.json");
+    std::fs::write(&identifiers, r#"{"ids": ["maria"]}"#).expect("write the identifiers");
+    let rewritten = Archive::of(&scene.database, &scene.organization);
+    let from = [
+        "--from",
+        text_of(&archive.directory),
+        "--erasure",
+        &erasure,
+        "--identifiers",
+        text_of(&identifiers),
+    ];
+    rewritten.complete(&scene.database, &from);
     let id = hold(&scene, json!({"reason": "case 12"}));
-    let said = restore(&mut scene, &archive.directory, &id).success();
+    // The archive alone lacks parts of the old event.
+    let restored = restore(&mut scene, &rewritten.directory, &id);
+    assert!(
+        restored.stderr.contains("1 erasures were carried out"),
+        "{restored:?}"
+    );
+    let said = restored.success();
     assert!(!said.starts_with("0 events"), "{said}");
+    assert!(
+        said.contains("not restored: 1 that were erased in part in the archive only"),
+        "{said}"
+    );
+    let said = restore(&mut scene, &archive.directory, &id).success();
+    assert!(said.starts_with("1 events restored"), "{said}");
     let after: Vec<Value> = kept.iter().map(|id| project.event(id)).collect();
     assert_eq!(after, before);
     for id in &scene.old[3..6] {
@@ -347,22 +389,30 @@ fn what_an_erasure_took_is_not_restored(kind: DatabaseKind) {
     verified(&scene, server);
 }
 
-/// Erases a person by the id of the actor.
-fn erase(scene: &mut Scene, id: &str, extent: &str) {
-    let request = json!({"identifiers": {"ids": [id]}, "extent": extent, "basis": "contract"});
-    let created = scene.send("POST", "/erasures", Some(request)).expect_status(201);
-    let path = format!("/erasures/{}", created["erasure"]["id"].as_str().expect("an id"));
-    let wait_for = |scene: &Scene, state: &str| {
-        Deadline::seconds(REMOVAL_SECONDS).poll(state, || {
-            let erasure = scene.send("GET", &path, None).expect_status(200)["erasure"].clone();
-            (erasure["state"] == state).then_some(erasure)
-        })
-    };
-    let listed = wait_for(scene, "listed");
+/// Erases a person by the id of the actor. Returns the id of the erasure.
+fn erase(scene: &mut Scene, id: &str, extent: &str) -> String {
+    let erasure = request_erasure(scene, id, extent);
+    let listed = wait_for_erasure(scene, &erasure, "listed");
     let digest = json!({"digest": listed["digest"]});
     scene
-        .send("POST", &format!("{path}/confirm"), Some(digest))
+        .send("POST", &format!("/erasures/{erasure}/confirm"), Some(digest))
         .expect_status(202);
     scene.clock.advance_millis(GRACE_MILLIS);
-    wait_for(scene, "done");
+    wait_for_erasure(scene, &erasure, "done");
+    erasure
+}
+
+/// Returns the id of the erasure.
+fn request_erasure(scene: &Scene, id: &str, extent: &str) -> String {
+    let request = json!({"identifiers": {"ids": [id]}, "extent": extent, "basis": "contract"});
+    let created = scene.send("POST", "/erasures", Some(request)).expect_status(201);
+    created["erasure"]["id"].as_str().expect("an id").to_owned()
+}
+
+fn wait_for_erasure(scene: &Scene, erasure: &str, state: &str) -> Value {
+    Deadline::seconds(REMOVAL_SECONDS).poll(state, || {
+        let found = scene.send("GET", &format!("/erasures/{erasure}"), None);
+        let found = found.expect_status(200)["erasure"].clone();
+        (found["state"] == state).then_some(found)
+    })
 }

@@ -52,6 +52,16 @@ pub enum Problem {
         /// The number of rows.
         events: u64,
     },
+    /// Rows that were put back for a hold in force are missing, or were not put back yet.
+    #[error(
+        "{events} events that the restore at {restore} put back for a hold are missing: run it again if it was interrupted"
+    )]
+    NotRestored {
+        /// The position of its event.
+        restore: u64,
+        /// The number of rows.
+        events: u64,
+    },
     /// Rows or parts that an erasure took are there.
     #[error("what the erasure at {removal} took of {events} events is there again")]
     NotErased {

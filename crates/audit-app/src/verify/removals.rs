@@ -320,6 +320,9 @@ fn finding_of(problem: RemovalProblem, is_retention: impl Fn(u64) -> bool) -> Fi
             true => Problem::NotRemoved { removal, events },
             false => Problem::NotErased { removal, events },
         }),
+        RemovalProblem::NotRestored { restore, events, .. } => {
+            Finding::log(Problem::NotRestored { restore, events })
+        }
         RemovalProblem::Held { seq, .. }
         | RemovalProblem::OfLifecycle { seq, .. }
         | RemovalProblem::TooYoung { seq, .. } => Finding::event(

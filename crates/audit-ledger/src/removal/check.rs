@@ -4,12 +4,11 @@ use super::gone::{Gone, GoneEvents, GoneRecord};
 use super::{RemovalDigest, RemovalKind, RemovalRecord};
 use crate::{Hash, TenantLabel};
 use audit_domain::{
-    HeldFields, Hold, Lifecycle, LifecycleError, LifecycleEvent, LogName, RetentionPlan, Sha256Digest,
-    Timestamp, before_of,
+    HeldFields, Hold, Lifecycle, LifecycleError, LifecycleEvent, LogName, Restored, RetentionPlan,
+    Sha256Digest, Timestamp, before_of,
 };
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 /// How long rows may be there after their removal, in seconds: seven days.
 const REMOVING_SECONDS_MAX: i64 = 7 * 86_400;
@@ -87,6 +86,18 @@ pub enum RemovalProblem {
         /// How many.
         events: u64,
     },
+    /// Rows that were put back for a hold in force are not there. They were not put back either where that was interrupted.
+    #[error(
+        "{events} events that the restore at {restore} put back for the hold {hold} are missing: run it again if it was interrupted"
+    )]
+    NotRestored {
+        /// Position of the restore.
+        restore: u64,
+        /// How many are missing at least.
+        events: u64,
+        /// The hold.
+        hold: String,
+    },
     /// A hold covers an event that is removed.
     #[error("the removal at {removal} removed event {seq} while the hold {hold} was in force")]
     Held {
@@ -158,8 +169,10 @@ struct Authority<'a> {
 /// Rows were put back.
 struct Restore<'a> {
     at: u64,
-    seqs: &'a Range<u64>,
+    restored: &'a Restored,
     hold: &'a Hold,
+    /// Where the hold was released; `None` while it is in force.
+    released: Option<u64>,
 }
 
 impl Restore<'_> {
@@ -172,7 +185,7 @@ impl Restore<'_> {
     fn has(&self, row: &RowThere, found: &Authority<'_>) -> bool {
         let covers = |fields: &Fields| self.hold.covers(&fields.as_held());
         self.is_of(row.authority, found)
-            && self.seqs.contains(&row.seq)
+            && self.restored.seqs.contains(&row.seq)
             && row.fields.as_ref().is_none_or(covers)
     }
 }
@@ -396,12 +409,15 @@ impl RemovalCheck {
         let mut again: BTreeMap<u64, u64> = BTreeMap::new();
         let (mut problems, mut named) = (Vec::new(), BTreeSet::new());
         let restores: Vec<Restore<'_>> = self.restores().collect();
-        for row in &self.rows {
+        let of_events = self.rows.chunk_by(|one, next| one.seq == next.seq);
+        for (own, row) in of_events.flat_map(|own| own.iter().map(move |row| (own, row))) {
             let Some(found) = self.authority(row.authority) else {
                 continue;
             };
             let (seq, removal) = (row.seq, row.authority);
-            let is_restored = restores.iter().any(|restore| restore.has(row, &found));
+            let is_restored = restores
+                .iter()
+                .any(|restore| restore.has(row, &found) && !self.is_passed_over(own, row, restore));
             if self.is_over(row.is_done, &found) && !is_restored {
                 *again.entry(removal).or_default() += 1;
             }
@@ -433,22 +449,76 @@ impl RemovalCheck {
         }
         let not_removed = |(removal, events)| RemovalProblem::NotRemoved { removal, events };
         problems.extend(again.into_iter().map(not_removed));
+        problems.extend(restores.iter().filter_map(|restore| self.not_restored(restore)));
         problems
+    }
+
+    /// Whether a removal after the release of the hold should have taken a row that was put back, and has no record of it: the row was not
+    /// there then. Where other holds kept events of that removal, it may have been one of these. `own` has the records of the event.
+    fn is_passed_over(&self, own: &[RowThere], row: &RowThere, restore: &Restore<'_>) -> bool {
+        let (Some(released), Some(fields)) = (restore.released, &row.fields) else {
+            return false;
+        };
+        self.lifecycle.removals().any(|(at, _, removal)| {
+            let before = before_of(&removal.received_before, &fields.category);
+            removal.plan > released
+                && removal.seqs.contains(&row.seq)
+                && before.is_some_and(|before| fields.logged_at < before)
+                && self
+                    .retention_plan(removal.plan)
+                    .is_some_and(|plan| plan.held == 0)
+                && own
+                    .iter()
+                    .all(|own| own.authority != at && own.authority != removal.plan)
+        })
+    }
+
+    /// The rows of a restore that are not there, although its hold keeps them.
+    fn not_restored(&self, restore: &Restore<'_>) -> Option<RemovalProblem> {
+        if restore.released.is_some() {
+            return None;
+        }
+        let of = |authority: u64| self.authority(authority);
+        let there = self.rows.chunk_by(|one, next| one.seq == next.seq);
+        let there = there.filter(|own| {
+            let mut own = own.iter();
+            own.any(|row| of(row.authority).is_some_and(|found| restore.has(row, &found)))
+        });
+        // Which of them it has put back was not noted.
+        let beyond = self.beyond.iter().filter(|((removal, _), _)| {
+            let found = of(*removal);
+            found.is_some_and(|found| restore.is_of(*removal, &found))
+        });
+        let there = beyond.fold(there.count() as u64, |there, (_, events)| {
+            there.saturating_add(*events)
+        });
+        let events = restore.restored.events.saturating_sub(there);
+        (events > 0).then(|| RemovalProblem::NotRestored {
+            restore: restore.at,
+            events,
+            hold: restore.hold.hold.clone(),
+        })
     }
 
     /// The restores for a hold that was placed before.
     fn restores(&self) -> impl Iterator<Item = Restore<'_>> {
         self.lifecycle.restored().filter_map(|(at, restored)| {
             let before = self.lifecycle.events().take_while(move |(seq, ..)| *seq < at);
-            let mut holds = before.filter_map(|(_, _, event)| match event {
-                LifecycleEvent::HoldPlaced(hold) => Some(hold),
+            let mut holds = before.filter_map(|(seq, _, event)| match event {
+                LifecycleEvent::HoldPlaced(hold) => Some((seq, hold)),
                 _ => None,
             });
-            let hold = holds.find(|hold| hold.hold == restored.hold)?;
+            let (own, hold) = holds.find(|(_, hold)| hold.hold == restored.hold)?;
+            let mut releases = self.lifecycle.events().filter_map(|(seq, _, event)| match event {
+                LifecycleEvent::HoldReleased { placed, .. } => Some((seq, *placed)),
+                _ => None,
+            });
+            let released = releases.find(|(_, placed)| *placed == own);
             Some(Restore {
                 at,
-                seqs: &restored.seqs,
+                restored,
                 hold,
+                released: released.map(|(seq, _)| seq),
             })
         })
     }

@@ -173,6 +173,17 @@ impl Case {
                 events: again,
             });
         }
+        if let Some((seq, is_covered)) = self.restored
+            && !(is_covered && there().any(|there| there == seq))
+        {
+            let hold = "hld_2".to_owned();
+            let restore = REMOVAL + 2;
+            expected.push(RemovalProblem::NotRestored {
+                restore,
+                events: 1,
+                hold,
+            });
+        }
         expected
     }
 }
@@ -384,6 +395,108 @@ fn what_an_erasure_took_is_not_restored() {
         let is_again = |problem: &&RemovalProblem| matches!(problem, RemovalProblem::NotRemoved { .. });
         assert_eq!(problems.iter().filter(is_again).count(), expected, "{problems:?}");
     }
+}
+
+/// A row that was put back is taken out while its hold is in force, or while a second removal is collected after the release.
+#[test]
+fn rows_that_were_put_back_stay_until_a_removal_takes_them() {
+    let hold = Hold {
+        hold: "hld_1".to_owned(),
+        ..Hold::default()
+    };
+    let restored = |seqs: &[u64]| Restored {
+        seqs: 0..ROWS,
+        events: seqs.len() as u64,
+        archive: digest(RemovalKind::Retention, &[3]),
+        hold: hold.hold.clone(),
+    };
+    let check_of = |seqs: &[u64], there: &dyn Fn(u64) -> bool| {
+        let mut check = RemovalCheck::new(log(), NOW);
+        for seq in seqs {
+            check.record(6, &record(*seq), &label(*seq), there(*seq), true);
+            check.event(*seq, NOW, &row(*seq, NOW.plus_seconds(-500 * DAY)));
+        }
+        check
+    };
+    let add = |check: &mut RemovalCheck, seqs: &[u64], more: Vec<(u64, Map<String, Value>)>| {
+        for (seq, event) in removed_early(seqs).into_iter().chain(more) {
+            check.event(seq, NOW, &event);
+        }
+    };
+    let placed = || {
+        let placed = LifecycleEvent::HoldPlaced(hold.clone());
+        let restored = LifecycleEvent::Restored(restored(&[2, 3]));
+        vec![(8, logged(&placed, Some(6))), (9, logged(&restored, Some(8)))]
+    };
+    for (there, expected) in [(&[2, 3][..], 0), (&[3], 1), (&[], 2)] {
+        let mut check = check_of(&[1, 2, 3], &|seq| there.contains(&seq));
+        add(&mut check, &[1, 2, 3], placed());
+        let problems = check.finish().problems;
+        let expected = (expected > 0).then(|| RemovalProblem::NotRestored {
+            restore: 9,
+            events: expected,
+            hold: hold.hold.clone(),
+        });
+        assert_eq!(problems, Vec::from_iter(expected));
+    }
+
+    // The second removal has taken 2. Where it has kept another event for a hold, 3 may be that one.
+    for (held, is_recorded, expected) in [(0, false, 1), (1, false, 0), (0, true, 0)] {
+        let mut check = RemovalCheck::new(log(), NOW);
+        check.record(6, &record(2), &label(2), false, true);
+        check.record(12, &record(2), &label(2), false, true);
+        check.record(6, &record(3), &label(3), true, true);
+        if is_recorded {
+            // It is about to go.
+            check.record(12, &record(3), &label(3), true, false);
+        }
+        check.event(3, NOW, &row(3, NOW.plus_seconds(-500 * DAY)));
+        let taken: &[u64] = if is_recorded { &[2, 3] } else { &[2] };
+        let (plan, removal) = second_removal(taken, held);
+        let release = LifecycleEvent::HoldReleased {
+            hold: hold.hold.clone(),
+            placed: 8,
+            reason: String::new(),
+        };
+        let mut more = placed();
+        more.extend([
+            (10, logged(&release, Some(9))),
+            (11, logged(&LifecycleEvent::Planned(plan), Some(10))),
+            (12, logged(&LifecycleEvent::Removed(removal), Some(11))),
+        ]);
+        add(&mut check, &[2, 3], more);
+        let (removal, events) = (6, 1);
+        let expected = (expected > 0).then_some(RemovalProblem::NotRemoved { removal, events });
+        assert_eq!(check.finish().problems, Vec::from_iter(expected));
+    }
+}
+
+/// A plan and a removal of these events after [`removed_early`], in the log at 11 and 12.
+fn second_removal(seqs: &[u64], held: u64) -> (RetentionPlan, Removal) {
+    let received_before = ReceivedBefore::from([(DEFAULT_DAYS.to_owned(), NOW.plus_seconds(-365 * DAY))]);
+    let (events, digest) = (seqs.len() as u64, digest(RemovalKind::Retention, seqs));
+    let plan = RetentionPlan {
+        policy: 4,
+        seqs: 0..ROWS,
+        received_before: received_before.clone(),
+        events,
+        held,
+        kept: 0,
+        digest,
+        not_before: NOW,
+    };
+    let removal = Removal {
+        plan: 11,
+        policy: 4,
+        holds: Vec::new(),
+        seqs: 0..ROWS,
+        events,
+        digest,
+        received_before,
+        archive: None,
+        undelivered: Vec::new(),
+    };
+    (plan, removal)
 }
 
 /// A removal, an erasure that waits, and both have a record of the same row.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use audit_app::{AuditLog, SignedLog};
-use audit_archive::{ArchiveError, Chain, layout};
+use audit_archive::{ArchiveError, Chain, Manifest, layout};
 use audit_domain::{LogName, PartMask, Sha256Digest};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// The archive of a log, which was verified against the log.
 pub(super) struct VerifiedArchive {
     pub(super) log: LogName,
-    /// Its files, in the order of the log.
-    pub(super) files: Vec<PathBuf>,
+    /// Its files, in the order of the log, with their digests.
+    pub(super) files: Vec<(PathBuf, Sha256Digest)>,
     /// The position behind the last one that it has.
     pub(super) end_seq: u64,
     /// The digest of the newest manifest.
@@ -38,7 +38,11 @@ impl VerifiedArchive {
         for part in listing.parts.values() {
             let added = chain.add_part(part, directory, open);
             added.with_context(|| part.manifest(directory).display().to_string())?;
-            files.push(part.file(directory));
+            let text = part.read_manifest(directory)?;
+            if chain.manifest() != Some(Manifest::digest(&text)) {
+                bail!("{} was changed meanwhile", part.manifest(directory).display());
+            }
+            files.push((part.file(directory), Manifest::parse(&text)?.file_digest));
         }
         let Some(manifest) = chain.manifest() else {
             return Ok(None);

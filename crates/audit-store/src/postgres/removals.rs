@@ -8,6 +8,7 @@ use crate::ids::LedgerId;
 use crate::ledgers::head::month_of;
 use crate::removals::{ErasedRow, KeptColumns, RestoredRow};
 use crate::row_code::RowCodes;
+use crate::search::BACKLOG_EVENTS_MAX;
 use crate::search::merging::TO_REFRESH;
 use audit_domain::{LogName, Month};
 use diesel::dsl::{exists, select};
@@ -111,6 +112,11 @@ pub(crate) fn restore_events(
         #[diesel(sql_type = Integer)]
         month: i32,
     }
+    #[derive(QueryableByName)]
+    struct Unindexed {
+        #[diesel(sql_type = BigInt)]
+        events: i64,
+    }
     let connection = &mut session.connection;
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
         return Ok(Some(0));
@@ -120,6 +126,15 @@ pub(crate) fn restore_events(
         .filter(event_backlog::first_seq.le(last.seq()))
         .filter(event_backlog::end_seq.gt(first.seq()));
     if select(exists(waiting)).get_result(connection)? {
+        return Ok(None);
+    }
+    // A query of a much longer backlog does not search its tokens.
+    let unindexed: Unindexed = diesel::sql_query(
+        "SELECT coalesce(sum(end_seq - first_seq), 0)::bigint AS events FROM event_backlog WHERE ledger_id = $1",
+    )
+    .bind::<BigInt, _>(ledger_id.0)
+    .get_result(connection)?;
+    if unindexed.events > BACKLOG_EVENTS_MAX as i64 {
         return Ok(None);
     }
     let seqs: Vec<i64> = rows.iter().map(RestoredRow::seq).collect();

@@ -54,7 +54,7 @@ impl RestoredRow {
 impl Writer<'_> {
     /// Puts events of a ledger back, whose positions ascend: 200 at most, so that no request waits long. They enter the index as new events
     /// do, and their tenants have their names again. An event that is there is skipped. Returns the number of those that were not; `None`,
-    /// and nothing was written, while one of their months is written anew or the index is rebuilt.
+    /// and nothing was written, while one of their months is written anew, the index is rebuilt, or, on PostgreSQL, it is behind.
     ///
     /// # Errors
     /// [`crate::StoreError::Damaged`] where a text does not have the content hash; when the database cannot be written.

@@ -4,7 +4,7 @@
 use super::taken::{Outcome, Taken};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
-use audit_domain::{DEFAULT_DAYS, EventFilter, EventOrder, Facet, Month, PageLimit};
+use audit_domain::{DEFAULT_DAYS, EventFilter, EventOrder, Facet, Month, PageLimit, Timestamp};
 use audit_ledger::{MapPart, RemovalKind, RemovalRecord};
 use audit_store::{
     CellId, EventQuery, LedgerId, Reader, RemovalState, SampledAlert, StoredTenantLog, Writer,
@@ -28,10 +28,10 @@ pub(super) fn clean(taken: &mut Taken<'_>) -> Result<Outcome> {
     let ledger_id = taken.row.ledger_id;
     let is_erasure = taken.row.kind == RemovalKind::Erasure;
     let months = match is_erasure {
-        true => Some(erased_months(taken)?),
+        true => Some((erased_months(taken)?, BTreeSet::new())),
         false => clean_alerts(taken)?,
     };
-    let Some(months) = months else {
+    let Some((months, restored)) = months else {
         return Ok(Outcome::Later);
     };
     let seqs = taken.row.seqs.clone();
@@ -52,26 +52,41 @@ pub(super) fn clean(taken: &mut Taken<'_>) -> Result<Outcome> {
         return Ok(Outcome::Later);
     }
     // All rows were written before.
-    let erased = is_erasure.then_some(taken.row.changed_at);
+    let written = Some(taken.row.changed_at);
+    let is_given_back = give_back_space(taken, &months, written.filter(|_| is_erasure))?
+        && (restored.is_empty() || give_back_space(taken, &restored, written)?);
+    match is_given_back {
+        true => taken.enter(RemovalState::Done),
+        false => Ok(Outcome::Later),
+    }
+}
+
+/// Gives the space of months back, with `erased` whatever they have lost. Returns whether it has, before the turn is over.
+fn give_back_space(
+    taken: &mut Taken<'_>,
+    months: &BTreeSet<Month>,
+    erased: Option<Timestamp>,
+) -> Result<bool> {
     loop {
         let started = Instant::now();
-        if !taken.service.store.give_back_space(&months, erased)? {
-            return taken.enter(RemovalState::Done);
+        if !taken.service.store.give_back_space(months, erased)? {
+            return Ok(true);
         }
         if !taken.has_time() {
-            return Ok(Outcome::Later);
+            return Ok(false);
         }
         taken.pace(started);
     }
 }
 
-/// Deletes the alerts of a removal by retention. Returns the months of its range; `None` where its turn was over before.
-fn clean_alerts(taken: &mut Taken<'_>) -> Result<Option<BTreeSet<Month>>> {
+/// Deletes the alerts of a removal by retention. Returns the months of its range, and those of them with rows that were put back before:
+/// how many a month has had does not tell what these left. `None` where its turn was over before.
+fn clean_alerts(taken: &mut Taken<'_>) -> Result<Option<(BTreeSet<Month>, BTreeSet<Month>)>> {
     let ledger_id = taken.row.ledger_id;
     let lifecycle = taken.service.lifecycle(taken.scope)?;
     let mut removals = lifecycle.fold.removals();
     let removal = removals.find(|(seq, ..)| Some(*seq) == taken.row.event_seq);
-    let (_, _, removal) = removal.ok_or_else(|| taken.other_row())?;
+    let (removal_seq, _, removal) = removal.ok_or_else(|| taken.other_row())?;
     // An alert may show what a hold keeps.
     let is_held = lifecycle.fold.holds().next().is_some();
     let before = removal.received_before.get(DEFAULT_DAYS).copied();
@@ -84,8 +99,20 @@ fn clean_alerts(taken: &mut Taken<'_>) -> Result<Option<BTreeSet<Month>>> {
     }
     let latest = removal.received_before.values().max();
     let latest = latest.map_or(Month::MIN, |latest| Month::of(*latest));
-    let months = months(taken, latest)?.into_iter();
-    Ok(Some(months.map(|(month, _)| month).collect()))
+    let (mut all, mut restored, mut end) = (BTreeSet::new(), BTreeSet::new(), u64::MAX);
+    for (month, first) in months(taken, latest)? {
+        let first = first.unwrap_or(end);
+        let fold = &lifecycle.fold;
+        let mut before = fold
+            .restored()
+            .filter(|(at, own)| *at < removal_seq && fold.hold(&own.hold).is_none());
+        if before.any(|(_, own)| own.seqs.start < end && first < own.seqs.end) {
+            restored.insert(month);
+        }
+        all.insert(month);
+        end = first;
+    }
+    Ok(Some((all, restored)))
 }
 
 impl AuditLog {
