@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::ledgers::heads::Heads;
 use crate::options::StoreOptions;
 use crate::postgres::{self, PostgresSession};
+use crate::sqlite::space::Place;
 use crate::sqlite::{self, SqliteSession};
 use crate::workers::Workers;
 use audit_domain::{Clock, Month, Timestamp};
@@ -216,10 +217,10 @@ impl Database {
         }
     }
 
-    /// Overwrites the unused space of some pages of the file on SQLite. Returns the first page of the next step; `None` at the end.
-    pub(crate) fn overwrite_unused(&self, first_page: i64) -> Result<Option<i64>> {
+    /// Overwrites the unused space of some pages of the files on SQLite. Returns the place of the next step; `None` at the end.
+    pub(crate) fn overwrite_unused(&self, place: Place) -> Result<Option<Place>> {
         match self {
-            Self::Sqlite(database) => database.overwrite_unused(first_page),
+            Self::Sqlite(database) => database.overwrite_unused(place),
             Self::Postgres(_) => Ok(None),
         }
     }

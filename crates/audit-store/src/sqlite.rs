@@ -49,6 +49,7 @@ use event_ids::IdProbes;
 use index::backlog::{BacklogCommits, BacklogEntry, WriterBacklog};
 use index::indexer::Indexer;
 use seen_keys::SeenKeys;
+use space::Place;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -156,6 +157,7 @@ impl Database {
         space::require_page_table(&mut connection)?;
         connection::checkpoint_at_start(&mut connection);
         migrate::sqlite(&mut connection)?;
+        space::warn_if_not_overwritten(&mut connection, path)?;
         let shared = Shared {
             window: options.idempotency_window,
             ..Shared::default()
@@ -219,22 +221,26 @@ impl Database {
         self.session(Purpose::Write, appends)
     }
 
-    /// [`space::overwrite_unused`] of the database.
-    pub(crate) fn overwrite_unused(&self, first_page: i64) -> Result<Option<i64>> {
-        let mut connection = connection::open_to_copy(&self.path, OVERWRITING_CACHE_KIB)?;
-        space::overwrite_unused(&mut connection, first_page)
+    /// [`space::overwrite_unused`] of the database and then of the index. Returns the place of the next step; `None` at the end.
+    pub(crate) fn overwrite_unused(&self, place: Place) -> Result<Option<Place>> {
+        let mut connection = match place.is_index {
+            false => connection::open_to_copy(&self.path, OVERWRITING_CACHE_KIB)?,
+            true => index::connect_again(&self.path)?,
+        };
+        let next = space::overwrite_unused(&mut connection, place.last_page)?;
+        Ok(match next {
+            Some(last_page) => Some(Place { last_page, ..place }),
+            None => (!place.is_index).then_some(Place {
+                is_index: true,
+                last_page: space::LAST_PAGE,
+            }),
+        })
     }
 
-    /// Overwrites the unused space of the pages of the index. Moves the write-ahead logs of the database and of the index into their
-    /// files, and empties them.
+    /// Moves the write-ahead logs of the database and of the index into their files, and empties them.
     pub(crate) fn empty_logs(&self) -> Result<()> {
         space::empty_log(&mut connection::connect(&self.path, Purpose::Write)?)?;
-        let mut index = index::connect(&self.path)?;
-        let mut page = Some(space::FIRST_PAGE);
-        while let Some(first) = page {
-            page = space::overwrite_unused(&mut index, first)?;
-        }
-        space::empty_log(&mut index)
+        space::empty_log(&mut index::connect(&self.path)?)
     }
 
     /// Starts the indexer and the checkpointer.

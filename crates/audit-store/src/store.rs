@@ -17,7 +17,7 @@ use crate::readers::ReaderPool;
 use crate::recent::RecentEvent;
 use crate::replica::{Identity, LogEnd, Replica, ReplicaStatistics};
 use crate::shortage::Found;
-use crate::sqlite::space::FIRST_PAGE;
+use crate::sqlite::space::Place;
 use crate::waiting;
 use crate::workers::Workers;
 use crate::writer::Commits;
@@ -84,8 +84,8 @@ pub struct Store {
     /// For the same, where there is one.
     replica: Option<Replica>,
     threads: Mutex<Threads>,
-    /// For what was erased up to a time, the page of SQLite's file at which its unused space is overwritten next.
-    overwriting: Mutex<BTreeMap<Timestamp, i64>>,
+    /// For what was erased up to a time, where the unused space of SQLite's files is overwritten next.
+    overwriting: Mutex<BTreeMap<Timestamp, Place>>,
 }
 
 /// The threads of an open store.
@@ -486,16 +486,14 @@ impl Store {
             return outcome;
         }
         if self.transaction(Deployment, AnySession::give_back_pages)? {
-            // Pages that were not overwritten yet may be at the place of others now.
-            self.overwriting.lock().clear();
             return Ok(true);
         }
         let Some(erased) = erased else {
             return Ok(false);
         };
-        let page = self.overwriting.lock().get(&erased).copied();
-        let page = page.unwrap_or(FIRST_PAGE);
-        if let Some(next) = self.database.overwrite_unused(page)? {
+        let place = self.overwriting.lock().get(&erased).copied();
+        let place = place.unwrap_or(Place::FIRST);
+        if let Some(next) = self.database.overwrite_unused(place)? {
             self.overwriting.lock().insert(erased, next);
             return Ok(true);
         }

@@ -21,6 +21,7 @@ use super::connection::{FileOptions, create_private, open_file, warn_if_open_to_
 use super::entry::ledger_and_seq;
 use super::rows::{key_hash, stored_event};
 use super::schema::{event_backlog, indexed};
+use super::space;
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::search::counting::{Counting, Indexed, Tally, Uncounted};
@@ -64,14 +65,21 @@ const TABLES: &str = "\
     ); \
     CREATE TABLE rebuilt_ledgers (ledger_id INTEGER PRIMARY KEY, seq_end BIGINT NOT NULL)";
 
-/// A connection that writes the index.
+/// A connection that writes the index, which is created if it does not exist.
 pub(super) fn connect(database: &Path) -> Result<SqliteConnection> {
     let path = file::path(database);
     create_private(&path)?;
-    let mut connection = open_file(&path, FILE_OPTIONS)?;
-    // What a merge deletes in pages that stay in use is overwritten; whole pages are free until they are used again, or given back.
-    connection.batch_execute("PRAGMA main.secure_delete = FAST")?;
+    let connection = connect_again(database)?;
     warn_if_open_to_others(&path);
+    Ok(connection)
+}
+
+/// A connection that writes the index, which exists.
+pub(super) fn connect_again(database: &Path) -> Result<SqliteConnection> {
+    let mut connection = open_file(&file::path(database), FILE_OPTIONS)?;
+    // What a merge deletes in pages that stay in use is overwritten; whole pages are free until they are used again, given back, or
+    // overwritten by an erasure: `ON` would write each page of a merged segment once more.
+    connection.batch_execute("PRAGMA main.secure_delete = FAST")?;
     Ok(connection)
 }
 
@@ -87,6 +95,7 @@ pub(crate) fn prepare(database: &Path, connection: &mut SqliteConnection) -> Res
             false => rebuild::begin(&mut index, connection, TABLES),
         })?;
     }
+    space::warn_if_not_overwritten(&mut index, &file::path(database))?;
     let events = rebuild::events(&mut index)?;
     if let Some(events) = events {
         log::warn!(

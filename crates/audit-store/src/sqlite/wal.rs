@@ -99,6 +99,12 @@ impl WalWatch {
     }
 }
 
+/// The bytes of the WAL that are not in the file yet.
+pub(super) fn unmoved_bytes(connection: &mut SqliteConnection) -> Result<i64> {
+    let log = Checkpoint::NOOP.run(connection)?;
+    Ok(i64::from(log.pages - log.moved) * i64::from(page_bytes_of(connection)?))
+}
+
 /// The thread that checkpoints.
 pub(crate) struct Checkpointer(SqliteConnection);
 

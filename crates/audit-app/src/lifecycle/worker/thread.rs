@@ -33,6 +33,8 @@ const EMPTY_INTERVAL: Duration = Duration::from_secs(DAY_SECONDS.unsigned_abs())
 const OPEN_REMOVALS_MAX: i64 = 20_000;
 /// The errors that are remembered, so that each is logged once.
 const REPORTED_MAX: usize = 1_000;
+/// The turns in a row for which a removal finds the database busy, after which the log says so.
+const BUSY_TURNS: u32 = 10;
 
 /// Handle of the thread that removes events. Stop it with [`Removals::stop`].
 pub struct Removals {
@@ -111,6 +113,8 @@ pub(super) struct RemovalThread {
     delayed: Delayed,
     looks: HashMap<LedgerId, Look>,
     reported: HashSet<String>,
+    /// The turns in a row for which removals have found the database busy.
+    busy_turns: HashMap<Waiting, u32>,
 }
 
 impl RemovalThread {
@@ -127,6 +131,7 @@ impl RemovalThread {
             delayed: Delayed::new(),
             looks: HashMap::new(),
             reported: HashSet::new(),
+            busy_turns: HashMap::new(),
         })
     }
 
@@ -214,17 +219,31 @@ impl RemovalThread {
 
     /// Tells requests what a removal waits for. An error is logged once, and does not end the round.
     fn noted(&mut self, of: Waiting, outcome: Result<Outcome>) -> Outcome {
+        if !matches!(outcome, Err(AppError::Unavailable(_))) {
+            self.busy_turns.remove(&of);
+        }
         let outcome = outcome.unwrap_or_else(|error| {
-            self.report(of.0, &error);
+            self.report(of, &error);
             Outcome::Waits(None)
         });
         self.service.lifecycles.note_waiting(of, outcome.waiting_for());
         outcome
     }
 
-    fn report(&mut self, ledger_id: LedgerId, error: &AppError) {
+    fn report(&mut self, of: Waiting, error: &AppError) {
+        let ledger_id = of.0;
         if let AppError::Unavailable(error) = error {
-            return log::debug!("a removal of ledger {} goes on later: {error}", ledger_id.0);
+            let turns = self.busy_turns.entry(of).or_default();
+            *turns += 1;
+            let level = match *turns {
+                BUSY_TURNS => log::Level::Warn,
+                _ => log::Level::Debug,
+            };
+            return log::log!(
+                level,
+                "a removal of ledger {} goes on later: {error}",
+                ledger_id.0
+            );
         }
         let cause = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
         if self.reported.len() >= REPORTED_MAX {
