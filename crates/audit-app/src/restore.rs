@@ -5,7 +5,8 @@
 //! took as a whole is not put back, and one that it took parts of is put back without these.
 
 use crate::error::{AppError, Result};
-use crate::lifecycle::worker::{digest_of, of_read, rows_of, tile_of};
+use crate::lifecycle::worker::authorities::Authorities;
+use crate::lifecycle::worker::{of_read, rows_of, tile_of};
 use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Scope};
 use audit_domain::{
@@ -14,7 +15,7 @@ use audit_domain::{
 };
 use audit_ledger::{RemovalKind, RemovalRecord, TenantMapKey, TileId};
 use audit_store::{ErasedRow, RemovalRow, RemovalState, RestoredRow, StoreError};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -101,7 +102,7 @@ pub struct LogRestore {
     hold: Hold,
     key: TenantMapKey,
     /// Removals and erasures by number, whose records were verified.
-    authorities: HashMap<u32, (RemovalKind, u64)>,
+    authorities: Authorities,
     place: Option<Place>,
     /// When the erasures ended that found nothing. They have no event.
     fruitless: Vec<Timestamp>,
@@ -128,32 +129,20 @@ impl AuditLog {
         let (lifecycle, log) = (self.lifecycle(&scope)?, scope.log());
         let found = lifecycle.fold.hold(hold).cloned();
         let hold = found.ok_or_else(|| RestoreError::NoHold(hold.to_owned()))?;
-        self.check_removal_rows(ledger_id, &lifecycle.fold)?;
         let rows = rows_of(self, ledger_id)?;
         if rows.iter().any(is_busy) {
             return Err(RestoreError::Busy);
         }
-        let (mut authorities, mut fruitless) = (HashMap::new(), Vec::new());
-        for row in rows.iter().filter(|row| row.state == RemovalState::Done) {
-            let event = row.event_seq.and_then(|seq| lifecycle.fold.event(seq));
-            let stated = match event {
-                Some((_, LifecycleEvent::Removed(removal))) => Some((removal.digest, removal.events)),
-                Some((_, LifecycleEvent::Erased(erasure))) => Some((erasure.digest, erasure.events)),
-                _ => None,
-            };
-            let stored = digest_of(self, &log, row, || Ok(()))?;
-            if (row.kind, row.event_seq, stored.1) == (RemovalKind::Erasure, None, 0) {
-                fruitless.push(row.changed_at);
-                continue;
-            }
-            match row.event_seq.filter(|_| stated == Some(stored)) {
-                Some(seq) => authorities.insert(row.number, (row.kind, seq)),
-                None => {
-                    let what = "records of a removal";
-                    return Err(AppError::inconsistent(StoreError::Damaged { what }).into());
-                }
-            };
-        }
+        let mut authorities = Authorities::default();
+        self.verify_authorities(&scope, &mut authorities)?;
+        let is_fruitless = |row: &&RemovalRow| {
+            (row.kind, row.state, row.event_seq) == (RemovalKind::Erasure, RemovalState::Done, None)
+        };
+        let fruitless = rows
+            .iter()
+            .filter(is_fruitless)
+            .map(|row| row.changed_at)
+            .collect();
         Ok(LogRestore {
             key: self.tenant_map_key(&scope.log_name())?,
             service: Arc::clone(self),
@@ -243,8 +232,8 @@ impl LogRestore {
                 let records = reader.removal_records(ledger_id, tile..tile + 1)?.into_iter();
                 let records: Vec<Record> = records
                     .filter_map(|(number, record)| {
-                        let (kind, seq) = authorities.get(&number)?;
-                        Some((*kind, *seq, record))
+                        let (kind, seq) = authorities.get(number)?;
+                        Some((kind, seq, record))
                     })
                     .collect();
                 let events = match records.is_empty() {
@@ -262,9 +251,7 @@ impl LogRestore {
 
     /// The positions of the events that say what retention has removed.
     fn removals(&self) -> impl Iterator<Item = u64> {
-        let all = self.authorities.values();
-        all.filter(|(kind, _)| *kind == RemovalKind::Retention)
-            .map(|(_, seq)| *seq)
+        self.authorities.of_kind(RemovalKind::Retention)
     }
 
     /// How many erasures the log has since retention removed the first events: they have not seen what was gone. Of those that found

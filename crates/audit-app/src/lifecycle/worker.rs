@@ -33,7 +33,7 @@ pub(crate) mod thread;
 
 pub use counts::RemovalStatistics;
 pub(crate) use rows::{beginning, rows_of};
-pub(crate) use taken::{LISTING_LEASE_SECONDS, digest_of, of_read, tile_of};
+pub(crate) use taken::{LISTING_LEASE_SECONDS, of_read, tile_of};
 
 use crate::wake::Wake;
 use counts::{Counters, Measured};

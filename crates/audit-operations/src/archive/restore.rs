@@ -5,7 +5,7 @@ use crate::options::DatabaseOptions;
 use crate::service::{command_store, open_with_keys};
 use anyhow::{Context, bail};
 use audit_app::{ArchivedFate, ArchivedRow, HoldId, LogRestore, RestoredRow, Settings};
-use audit_archive::layout::log_directory;
+use audit_archive::layout::{is_unfinished, log_directory};
 use audit_archive::{ArchivedEvent, file_digest, read_events};
 use audit_cli::print_error;
 use audit_domain::{Environment, EventField, EventId, ProjectId};
@@ -59,6 +59,12 @@ pub(super) fn run(options: &RestoreOptions) -> anyhow::Result<ExitCode> {
     let service = home.cell_of_project(options.project)?;
     let signed = || service.signed_log(options.project, options.environment);
     let log = signed()?.context("nothing of the log is signed yet")?;
+    if is_unfinished(&options.from)? {
+        bail!(
+            "--from: {} is not complete: run `archive create --from` again",
+            options.from.display()
+        );
+    }
     let mut restore = service.restore(options.project, options.environment, &options.hold.to_string())?;
     let archive =
         VerifiedArchive::open(&log_directory(&options.from, &log.log), &service, &log).context("--from")?;

@@ -24,7 +24,13 @@ impl Authorities {
 
     /// Whether the event at a position authorises an erasure.
     pub fn is_erasure(&self, seq: u64) -> bool {
-        self.0.values().any(|own| *own == (RemovalKind::Erasure, seq))
+        self.of_kind(RemovalKind::Erasure).any(|own| own == seq)
+    }
+
+    /// The positions of the events that authorise removals of this kind.
+    pub(crate) fn of_kind(&self, kind: RemovalKind) -> impl Iterator<Item = u64> {
+        let own = self.0.values().filter(move |own| own.0 == kind);
+        own.map(|(_, seq)| *seq)
     }
 }
 
