@@ -217,7 +217,8 @@ fn restored_events_are_as_they_were_and_go_again_after_the_hold(kind: DatabaseKi
             Some(json!({"reason": "the case is closed"})),
         )
         .expect_status(200);
-    let plan = scene.plan(json!({"days": DAYS}));
+    // Another policy, so that the operator has seen the clock of the new process.
+    let plan = scene.plan(json!({"days": DAYS + 1}));
     assert!(plan["events"].as_u64() >= Some(restored as u64), "{plan}");
     scene.clock.advance_millis(GRACE_MILLIS);
     Deadline::seconds(REMOVAL_SECONDS).poll("the end of the second removal", || {
