@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::ledgers::heads::Heads;
 use crate::options::StoreOptions;
 use crate::postgres::{self, PostgresSession};
-use crate::sqlite::space::Place;
+pub(crate) use crate::sqlite::space::Place;
 use crate::sqlite::{self, SqliteSession};
 use crate::workers::Workers;
 use audit_domain::{Clock, Month, Timestamp};
