@@ -6,7 +6,7 @@ use super::{CreateOptions, sync};
 use anyhow::{Context, bail};
 use audit_app::{AuditLog, Identifiers};
 use audit_archive::layout::{self, FROM, log_directory};
-use audit_cli::SystemEntropy;
+use audit_cli::{SystemEntropy, small_file};
 use audit_domain::{Entropy, Environment, LogName, ProjectId, Sha256Digest};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -29,13 +29,10 @@ impl Unfinished {
         logs: &[(Arc<AuditLog>, ProjectId, Environment)],
     ) -> anyhow::Result<Option<Self>> {
         let (archive, path) = (&options.to, options.to.join(FROM));
-        let stated = match fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            read => Some(read.with_context(|| path.display().to_string())?),
-        };
+        let stated = small_file::read_text_if_any(&path).with_context(|| path.display().to_string())?;
         // A process that was killed while it wrote the text has written no other file.
-        let stated = stated.as_deref().and_then(|text| text.strip_suffix(b"\n"));
-        let stated: Option<Value> = stated.map(|text| serde_json::from_slice(text).unwrap_or_default());
+        let stated = stated.as_deref().and_then(|text| text.strip_suffix('\n'));
+        let stated: Option<Value> = stated.map(|text| serde_json::from_str(text).unwrap_or_default());
         let unfinished = Self {
             archive: archive.clone(),
         };
