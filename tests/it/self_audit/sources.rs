@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-/// The changes that are no event of a project: the copy of a plan for a cell, whose change the home cell has recorded.
-const EXCEPTIONS: [&str; 1] = ["cells/services.rs"];
+/// The changes that are no event of a project: the copy of a plan for a cell, whose change the home cell has recorded, and rows that are put
+/// back, of which `audit.events.restored` is in the log before.
+const EXCEPTIONS: [&str; 2] = ["cells/services.rs", "restore.rs"];
 /// Where `AuditLog::change` is.
 const RECORDER: &str = "self_audit/changes.rs";
 
