@@ -293,7 +293,7 @@ impl LogRestore {
 
     /// Appends `audit.events.restored` to the log, unless a restore from the same archive for the same hold has put back a part of these
     /// events and was interrupted. `archive` is the digest of its newest manifest. Returns the position of the event, which must be signed
-    /// before an event is put back: whoever audits an earlier checkpoint would not know why it is there.
+    /// before an event is put back: an audit of an earlier checkpoint would find rows that no event explains.
     ///
     /// # Errors
     /// When the hold was released, or the log takes no events.

@@ -415,7 +415,7 @@ impl Source<'_> {
         let thread = std::thread::spawn(move || {
             read_events(file, &log, |event| match event.seq < seq {
                 true => Ok(()),
-                // Nobody waits for more of them.
+                // The receiver was dropped: no further event is needed.
                 false => sender
                     .send(event)
                     .map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe).into()),

@@ -61,7 +61,8 @@ pub(super) fn clean(taken: &mut Taken<'_>) -> Result<Outcome> {
     }
 }
 
-/// Gives the space of months back, with `erased` whatever they have lost. Returns whether it has, before the turn is over.
+/// Gives the space of months back; with `erased` also that of months that have lost few rows. Returns whether it was done before the
+/// end of the turn.
 fn give_back_space(
     taken: &mut Taken<'_>,
     months: &BTreeSet<Month>,

@@ -28,7 +28,7 @@ fn a_plan_waits_until_the_log_names_an_archive_that_has_its_events() {
         assert_eq!(fixture.events(), OLD + NEW);
     }
     fixture.add(archived(old, DIGEST));
-    // One of the time before, such as a copy for somebody, is not the one that the removal names.
+    // The removal does not name an archive that was recorded later and ends before the plan.
     fixture.add(archived(old - 1, Sha256Digest::from_bytes([8; 32])));
     thread.round().unwrap();
     assert_eq!((fixture.events(), fixture.alarms()), (NEW, 0));
