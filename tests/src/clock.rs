@@ -59,22 +59,15 @@ impl Clock {
     /// Prefix of the command line of a program that runs on this clock. `env` execs the program, so that the library is
     /// loaded into no other process.
     pub(crate) fn prefix(&self) -> Vec<String> {
-        let environment = self.environment().into_iter();
-        let assignments = environment.map(|(name, value)| format!("{name}={value}"));
-        std::iter::once("env".to_owned()).chain(assignments).collect()
-    }
-
-    /// The environment variables of a command that runs on this clock.
-    pub fn environment(&self) -> [(&'static str, String); 6] {
-        let path = |path: &Path| path.display().to_string();
-        let one = || "1".to_owned();
-        [
-            ("TZ", "UTC".to_owned()),
-            ("LD_PRELOAD", path(&self.library)),
-            ("FAKETIME_TIMESTAMP_FILE", path(&self.file)),
-            ("FAKETIME_NO_CACHE", one()),
-            ("FAKETIME_DONT_FAKE_MONOTONIC", one()),
-            ("NO_FAKE_STAT", one()),
+        let assignment = |name: &str, path: &Path| format!("{name}={}", path.display());
+        vec![
+            "env".to_owned(),
+            "TZ=UTC".to_owned(),
+            assignment("LD_PRELOAD", &self.library),
+            assignment("FAKETIME_TIMESTAMP_FILE", &self.file),
+            "FAKETIME_NO_CACHE=1".to_owned(),
+            "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
+            "NO_FAKE_STAT=1".to_owned(),
         ]
     }
 

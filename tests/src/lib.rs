@@ -93,8 +93,8 @@ pub use python::{example, run_example, verify_with_library};
 pub use receiver::{Received, Receiver, Reply};
 pub use response::{RawResponse, Response};
 pub use server::{
-    Finished, Server, assert_settings_refused, command_line, command_line_on, command_line_with, program,
-    serve_refused, shared_head_key, start_command_line, webhook_environment,
+    Finished, Server, assert_settings_refused, command_line, command_line_on, command_line_with, finished,
+    program, serve_refused, shared_head_key, start_command_line, start_command_line_at, webhook_environment,
 };
 pub use signature::{assert_signed, signature, signatures};
 pub use softhsm::{HsmKey, SoftHsm};

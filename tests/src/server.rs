@@ -137,8 +137,15 @@ pub(crate) fn on_url(database_url: &str, arguments: &[&str]) -> Finished {
 
 /// Runs `audit-server` with these arguments and environment variables to its end.
 pub fn command_line_with(arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
-    let mut process = start_process(arguments, environment, None);
-    let exit = process.wait(Deadline::seconds(START_SECONDS_MAX));
+    finished(
+        start_process(arguments, environment, None),
+        Deadline::seconds(START_SECONDS_MAX),
+    )
+}
+
+/// What a process of `audit-server` has done when it ends.
+pub fn finished(mut process: Process, deadline: Deadline) -> Finished {
+    let exit = process.wait(deadline);
     let stdout = process.stdout.text();
     // The first line is the harness's own.
     let stdout = stdout.split_once('\n').map_or("", |(_, rest)| rest).to_owned();
@@ -152,6 +159,11 @@ pub fn command_line_with(arguments: &[&str], environment: &[(&str, &str)]) -> Fi
 /// Starts `audit-server` with these arguments and environment variables, and does not wait for its end.
 pub fn start_command_line(arguments: &[&str], environment: &[(&str, &str)]) -> Process {
     start_process(arguments, environment, None)
+}
+
+/// The same on this clock.
+pub fn start_command_line_at(arguments: &[&str], clock: &Clock) -> Process {
+    start_process(arguments, &[], Some(clock))
 }
 
 /// The refusal of `serve` with these environment variables.

@@ -4,7 +4,7 @@ mod refused;
 mod rewrite;
 
 use crate::log::{STATE_DIRECTORY, stop, store_events, text_of};
-use audit_tests::process::Exit;
+use audit_tests::process::{Exit, Process};
 use audit_tests::{
     Database, DatabaseKind, Deadline, Finished, Organization, Server, command_line, command_line_on,
     now_plus, on_both_databases, python, run_python, start_command_line, temporary_directory,
@@ -116,6 +116,22 @@ impl Archive {
         files
     }
 
+    /// Kills the command when it has written so many files.
+    fn kill_at(&self, files: usize, mut process: Process) {
+        // Without a pause: the command would have written all files meanwhile.
+        let deadline = Deadline::seconds(SIGNED_SECONDS);
+        while self.manifests().len() < files {
+            assert!(
+                process.is_running() && deadline.left().is_some(),
+                "it has written too few files"
+            );
+            std::thread::yield_now();
+        }
+        process.signal(Signal::KILL);
+        let exit = process.wait(Deadline::seconds(SIGNED_SECONDS));
+        assert_eq!(exit, Exit::Signal(9), "it was killed before its end");
+    }
+
     fn manifests(&self) -> Vec<PathBuf> {
         self.files("_manifest-", ".json")
     }
@@ -204,19 +220,7 @@ fn a_killed_command_leaves_what_the_next_one_completes(kind: DatabaseKind) {
         database.url(),
     ];
     for files in [1, 7, 40] {
-        let mut process = start_command_line(&arguments, &[]);
-        // Without a pause: the command would have written all files meanwhile.
-        let deadline = Deadline::seconds(SIGNED_SECONDS);
-        while archive.manifests().len() < files {
-            assert!(
-                process.is_running() && deadline.left().is_some(),
-                "it has written too few files"
-            );
-            std::thread::yield_now();
-        }
-        process.signal(Signal::KILL);
-        let exit = process.wait(Deadline::seconds(SIGNED_SECONDS));
-        assert_eq!(exit, Exit::Signal(9), "it was killed before its end");
+        archive.kill_at(files, start_command_line(&arguments, &[]));
     }
     assert!(archive.manifests().len() < EVENTS, "it was killed in the middle");
     archive.complete(&database, &["--events-per-file", "1"]);

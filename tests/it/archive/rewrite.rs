@@ -1,16 +1,15 @@
 //! Archives that follow an erasure, with the events that retention has removed since from the archive before.
 
 use super::refused::{edit, remove};
-use super::{Archive, SIGNED_SECONDS, this_month};
+use super::{Archive, this_month};
 use crate::erasure::{GRACE_MILLIS, confirm, done, listed, request_of};
 use crate::log::text_of;
 use crate::retention::Scene;
 use audit_tests::process::Exit;
 use audit_tests::{
-    DatabaseKind, Deadline, Finished, Organization, Server, command_line, event_with, merge,
-    on_both_databases, python, run_python, start_command_line, temporary_directory,
+    DatabaseKind, Finished, Organization, Server, command_line, event_with, merge, on_both_databases, python,
+    run_python, start_command_line, temporary_directory,
 };
-use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -264,18 +263,8 @@ fn check_interrupted(rewritten: &Rewritten, new: &Archive) {
     let project = &rewritten.scene.organization.project_id;
     let log = ["--project", project, "--environment", "live"];
     let url = ["--database-url", database.url()];
-    let mut process = start_command_line(&[&arguments[..], &log, &options, &url].concat(), &[]);
-    let deadline = Deadline::seconds(SIGNED_SECONDS);
-    while archive.manifests().len() < 2 {
-        assert!(
-            process.is_running() && deadline.left().is_some(),
-            "it has written too few files"
-        );
-        std::thread::yield_now();
-    }
-    process.signal(Signal::KILL);
-    let exit = process.wait(Deadline::seconds(SIGNED_SECONDS));
-    assert_eq!(exit, Exit::Signal(9), "it was killed before its end");
+    let arguments = [&arguments[..], &log, &options, &url].concat();
+    archive.kill_at(2, start_command_line(&arguments, &[]));
     assert!(
         archive.manifests().len() < JANUARY as usize,
         "it was killed in January"

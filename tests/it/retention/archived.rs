@@ -5,8 +5,8 @@ use super::{DAYS, GRACE_MILLIS, OLD, REMOVAL_SECONDS, Scene};
 use crate::log::{STATE_DIRECTORY, store_events, text_of};
 use audit_tests::process::Exit;
 use audit_tests::{
-    DatabaseKind, Deadline, Finished, Server, command_line, command_line_on, command_line_with,
-    on_both_databases, temporary_directory,
+    DatabaseKind, Deadline, Finished, Server, command_line, command_line_on, finished, on_both_databases,
+    start_command_line_at, temporary_directory,
 };
 use serde_json::json;
 use std::path::Path;
@@ -24,13 +24,10 @@ fn record(scene: &Scene, directory: &Path) -> Finished {
 
 /// Archives on the clock of the scene.
 fn create(scene: &Scene, directory: &Path, more: &[&str]) -> Finished {
-    let environment = scene.clock.environment();
-    let environment = environment
-        .each_ref()
-        .map(|(name, value)| (*name, value.as_str()));
     let url = ["--database-url", scene.database.url()];
     let arguments = ["archive", "create", "--to", text_of(directory)];
-    command_line_with(&[&arguments[..], &url, more].concat(), &environment)
+    let process = start_command_line_at(&[&arguments[..], &url, more].concat(), &scene.clock);
+    finished(process, Deadline::seconds(REMOVAL_SECONDS))
 }
 
 fn nothing_goes_before_an_archive_has_it_that_the_log_names(kind: DatabaseKind) {

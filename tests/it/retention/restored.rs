@@ -5,8 +5,8 @@ use crate::archive::{Archive, files_below};
 use crate::log::{delete, store_events, text_of};
 use audit_tests::process::{Exit, Process};
 use audit_tests::{
-    DatabaseKind, Deadline, Finished, Server, command_line_on, event_with, on_both_databases,
-    start_command_line, temporary_directory,
+    DatabaseKind, Deadline, Finished, Server, command_line_on, event_with, finished, on_both_databases,
+    start_command_line_at, temporary_directory,
 };
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -71,28 +71,16 @@ fn restore_arguments<'a>(scene: &'a Scene, archive: &'a Path, hold: &'a str) -> 
 /// is some seconds old.
 pub(super) fn restore(scene: &mut Scene, archive: &Path, hold: &str) -> Finished {
     let rows = scene.rows();
-    let mut process = start_restore(scene, archive, hold);
+    let process = start_restore(scene, archive, hold);
     Deadline::seconds(REMOVAL_SECONDS).poll("the event of the restore, or its end", || {
         (scene.rows() > rows || !process.is_running()).then_some(())
     });
     scene.clock.advance_millis(SETTLED_MILLIS);
-    let exit = process.wait(Deadline::seconds(REMOVAL_SECONDS));
-    let stdout = process.stdout.text();
-    // The first line is the harness's own.
-    let stdout = stdout.split_once('\n').map_or("", |(_, rest)| rest).to_owned();
-    Finished {
-        exit,
-        stdout,
-        stderr: process.stderr.text(),
-    }
+    finished(process, Deadline::seconds(REMOVAL_SECONDS))
 }
 
 fn start_restore(scene: &Scene, archive: &Path, hold: &str) -> Process {
-    let environment = scene.clock.environment();
-    let environment = environment
-        .each_ref()
-        .map(|(name, value)| (*name, value.as_str()));
-    start_command_line(&restore_arguments(scene, archive, hold), &environment)
+    start_command_line_at(&restore_arguments(scene, archive, hold), &scene.clock)
 }
 
 /// Places a hold, and returns its id.

@@ -452,7 +452,7 @@ fn rows_that_were_put_back_stay_until_a_removal_takes_them() {
         }
         check.event(3, NOW, &row(3, NOW.plus_seconds(-500 * DAY)));
         let taken: &[u64] = if is_recorded { &[2, 3] } else { &[2] };
-        let (plan, removal) = second_removal(taken, held);
+        let (plan, removal) = removal_of(11, taken, held);
         let release = LifecycleEvent::HoldReleased {
             hold: hold.hold.clone(),
             placed: 8,
@@ -471,8 +471,8 @@ fn rows_that_were_put_back_stay_until_a_removal_takes_them() {
     }
 }
 
-/// A plan and a removal of these events after [`removed_early`], in the log at 11 and 12.
-fn second_removal(seqs: &[u64], held: u64) -> (RetentionPlan, Removal) {
+/// A plan of these events, at this position of the log, and its removal.
+fn removal_of(plan_seq: u64, seqs: &[u64], held: u64) -> (RetentionPlan, Removal) {
     let received_before = ReceivedBefore::from([(DEFAULT_DAYS.to_owned(), NOW.plus_seconds(-365 * DAY))]);
     let (events, digest) = (seqs.len() as u64, digest(RemovalKind::Retention, seqs));
     let plan = RetentionPlan {
@@ -486,7 +486,7 @@ fn second_removal(seqs: &[u64], held: u64) -> (RetentionPlan, Removal) {
         not_before: NOW,
     };
     let removal = Removal {
-        plan: 11,
+        plan: plan_seq,
         policy: 4,
         holds: Vec::new(),
         seqs: 0..ROWS,
@@ -655,29 +655,7 @@ fn removed_early(seqs: &[u64]) -> [(u64, Map<String, Value>); 3] {
         days: Some(365),
         ..RetentionPolicy::default()
     };
-    let received_before = ReceivedBefore::from([(DEFAULT_DAYS.to_owned(), NOW.plus_seconds(-365 * DAY))]);
-    let (events, digest) = (seqs.len() as u64, digest(RemovalKind::Retention, seqs));
-    let plan = RetentionPlan {
-        policy: 4,
-        seqs: 0..ROWS,
-        received_before: received_before.clone(),
-        events,
-        held: 0,
-        kept: 0,
-        digest,
-        not_before: NOW,
-    };
-    let removal = Removal {
-        plan: 5,
-        policy: 4,
-        holds: Vec::new(),
-        seqs: 0..ROWS,
-        events,
-        digest,
-        received_before,
-        archive: None,
-        undelivered: Vec::new(),
-    };
+    let (plan, removal) = removal_of(5, seqs, 0);
     [
         (4, logged(&LifecycleEvent::RetentionChanged(policy), None)),
         (5, logged(&LifecycleEvent::Planned(plan), Some(4))),
