@@ -6,8 +6,8 @@ use crate::service::{AuditLog, Scope, Selection};
 use crate::summary::refused;
 use audit_auth::MasterKey;
 use audit_domain::{
-    Category, Condition, EventFilter, Facet, Hold, Interval, Month, RetentionPolicy, TimeZone, Timestamp,
-    ValuePattern, Violations,
+    Category, Condition, EventFilter, Facet, Hold, Interval, Lifecycle, Month, RetentionPolicy, TimeZone,
+    Timestamp, ValuePattern, Violations,
 };
 use audit_store::{MAIN_RUN, Reader, SummaryBucket, SummaryQuery};
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,12 +67,9 @@ impl AuditLog {
             None => in_force
                 .ok_or_else(|| Violations::one("days", "is required: no retention policy is in force"))?,
         };
-        let holds: Vec<&Hold> = lifecycle.fold.holds().map(|(_, hold)| hold).collect();
         let now = self.clock.now();
-        let archived = lifecycle.fold.archived(0);
-        let archived_to = archived.map(|(_, archived)| archived.end_seq).max();
         self.store
-            .query(|reader| preview(reader, &scope, &policy, (&holds, archived_to), now))
+            .query(|reader| preview(reader, &scope, &policy, &lifecycle.fold, now))
     }
 }
 
@@ -80,7 +77,7 @@ fn preview(
     reader: &mut Reader<'_>,
     scope: &Scope,
     policy: &RetentionPolicy,
-    (holds, archived_to): (&[&Hold], Option<u64>),
+    fold: &Lifecycle,
     now: Timestamp,
 ) -> Result<RetentionPreview> {
     let Some(latest) = policy.cutoff(DEFAULT, now) else {
@@ -99,7 +96,7 @@ fn preview(
             months.insert(month, (bucket.count, due, 0));
         }
     }
-    for hold in holds {
+    for (_, hold) in fold.holds() {
         for bucket in counted(reader, scope, held_by(hold, everything.clone()))? {
             if let Some((_, _, held)) = months.get_mut(&Month::of(bucket.start)) {
                 *held += due(&bucket, policy, now);
@@ -127,7 +124,7 @@ fn preview(
             .collect(),
         events: months.iter().map(|month| month.to_remove).sum(),
         destinations_behind: destinations_behind(reader, scope, end_seq)?,
-        archived: archived_to.is_some_and(|archived_to| archived_to >= end_seq),
+        archived: fold.archived(end_seq).next().is_some(),
         months,
     })
 }

@@ -98,21 +98,15 @@ pub(super) fn next(
         return Ok(waits);
     }
     if fold.lacks_archive(plan) {
-        if delayed.insert((scope.ledger_id, seq, WaitingFor::Archive)) {
-            let event = ServiceEvent::retention_unarchived(seq, &scope.log());
-            note_delayed(service, scope, event)?;
-        }
-        return Ok(Next::Waits(Some(WaitingFor::Archive)));
+        let event = || ServiceEvent::retention_unarchived(seq, &scope.log());
+        return waits_for(service, scope, (seq, WaitingFor::Archive), delayed, event);
     }
     let log = (scope.project.project.id, scope.environment);
     let behind = service.store.read(|reader| behind(reader, log, plan, now))?;
     let is_overridden = plan.not_before.plus_seconds(BEHIND_SECONDS_MAX) <= now;
     if let Some(waited_for) = behind.iter().find(|behind| behind.keeps_back && !is_overridden) {
-        if delayed.insert((scope.ledger_id, seq, WaitingFor::Destination)) {
-            let event = ServiceEvent::retention_delayed(&waited_for.destination, seq);
-            note_delayed(service, scope, event)?;
-        }
-        return Ok(Next::Waits(Some(WaitingFor::Destination)));
+        let event = || ServiceEvent::retention_delayed(&waited_for.destination, seq);
+        return waits_for(service, scope, (seq, WaitingFor::Destination), delayed, event);
     }
     let removal = Removal {
         plan: seq,
@@ -254,9 +248,21 @@ pub(in crate::lifecycle) fn behind(
     Ok(found)
 }
 
-/// Stores the event that something delays a plan.
-fn note_delayed(service: &AuditLog, scope: &Scope, event: ServiceEvent) -> Result<()> {
-    service.change_project(scope.project.project.id, &Requester::Service, move |_| {
-        Ok(Changed::by((), event))
-    })
+/// The plan at a position waits. Stores the event that says so, unless this process has stored it.
+fn waits_for(
+    service: &AuditLog,
+    scope: &Scope,
+    (plan, reason): (u64, WaitingFor),
+    delayed: &mut Delayed,
+    event: impl FnOnce() -> ServiceEvent,
+) -> Result<Next> {
+    let key = (scope.ledger_id, plan, reason);
+    if !delayed.contains(&key) {
+        let event = event();
+        service.change_project(scope.project.project.id, &Requester::Service, move |_| {
+            Ok(Changed::by((), event))
+        })?;
+        delayed.insert(key);
+    }
+    Ok(Next::Waits(Some(reason)))
 }
