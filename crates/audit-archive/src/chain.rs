@@ -26,6 +26,7 @@ pub struct Chain {
     previous: Option<Sha256Digest>,
     last_at: Option<Timestamp>,
     month: Option<Month>,
+    file_digest: Option<Sha256Digest>,
     /// Positions of events that removals and erasures name, and that have not been read yet.
     removals: BTreeSet<u64>,
     /// The events that are there.
@@ -54,6 +55,7 @@ impl Chain {
             previous,
             last_at: None,
             month: None,
+            file_digest: None,
             removals: BTreeSet::new(),
             events: 0,
             erased: 0,
@@ -71,6 +73,11 @@ impl Chain {
     /// The month of the newest file.
     pub const fn month(&self) -> Option<Month> {
         self.month
+    }
+
+    /// The digest of the newest file.
+    pub const fn file_digest(&self) -> Option<Sha256Digest> {
+        self.file_digest
     }
 
     /// Whether removals or erasures are stated whose events are behind the end of the chain, where only the log shows them.
@@ -136,6 +143,7 @@ impl Chain {
             .verify(&self.frontier.head(), signed.head())?;
         self.previous = Some(Manifest::digest(text));
         self.month = Some(manifest.month);
+        self.file_digest = Some(manifest.file_digest);
         Ok(signed)
     }
 

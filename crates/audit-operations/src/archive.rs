@@ -316,10 +316,7 @@ impl LogArchive<'_> {
                 Ok(ControlFlow::Continue(()))
             });
         drop(source);
-        read.map_err(|error| match error {
-            EvidenceError::Write(error) => error.into(),
-            error => anyhow::Error::from(error),
-        })?;
+        read.map_err(not_read)?;
         let (mut file, events) = writer.finish()?;
         file.sync_all()?;
         let (file_digest, file_bytes) = file_digest(&mut file)?;
@@ -385,6 +382,14 @@ impl LogArchive<'_> {
         manifest.sync_all()?;
         fs::rename(&new, part.manifest(&self.directory))?;
         Ok(sync(month)?)
+    }
+}
+
+/// Why positions of a log were not read: an error of what takes them is passed as it is.
+fn not_read(error: EvidenceError) -> anyhow::Error {
+    match error {
+        EvidenceError::Write(error) => error.into(),
+        error => error.into(),
     }
 }
 

@@ -59,14 +59,8 @@ pub struct RetentionChange {
 /// The policy in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyInForce {
-    /// Days that events are kept; `None` for ever.
-    pub days: Option<u32>,
-    /// Days of categories that are kept longer.
-    pub categories: BTreeMap<String, u32>,
-    /// The name of the preset that it was set by.
-    pub preset: Option<String>,
-    /// Events go once an archive has them.
-    pub archive: bool,
+    /// What it says.
+    pub policy: RetentionPolicy,
     /// When it was set.
     pub since: Timestamp,
     /// The position of its event.
@@ -313,10 +307,7 @@ impl LedgerLifecycle {
     pub(super) fn policy_in_force(&self) -> Option<PolicyInForce> {
         let (seq, policy) = self.fold.policy()?;
         Some(PolicyInForce {
-            days: policy.days,
-            categories: policy.categories.clone(),
-            preset: policy.preset.clone(),
-            archive: policy.archive,
+            policy: policy.clone(),
             since: self.event(seq)?.at,
             seq,
         })

@@ -53,7 +53,7 @@ fn of_cell(reader: &mut Reader<'_>, now: Timestamp) -> Result<Vec<StoredRetentio
         let log = LogName::new(project_id, environment);
         let lifecycle = as_stored(reader, project_id, (ledger_id, &log))?;
         let policy = lifecycle.policy_in_force();
-        let Some((days, since)) = policy.and_then(|policy| Some((policy.days?, policy.since))) else {
+        let Some((days, since)) = policy.and_then(|policy| Some((policy.policy.days?, policy.since))) else {
             continue;
         };
         let plan = match lifecycle.fold.open_plan() {

@@ -1,9 +1,9 @@
 //! `archive create --record`: the log says what the archive has.
 
-use super::LogArchive;
 use super::verified::VerifiedArchive;
+use super::{LogArchive, not_read};
 use anyhow::Context;
-use audit_app::{EvidenceError, LoggedPosition, SignedLog};
+use audit_app::{LoggedPosition, SignedLog};
 use audit_domain::{Archived, PartMask, StoredSalt};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -54,14 +54,11 @@ impl LogArchive<'_> {
                 "the archive lacks event {seq}, or parts of it, and the log has it: write a new archive, with --from this one"
             ))),
         });
-        checked.map_err(|error| match error {
-            EvidenceError::Write(error) => error.into(),
-            error => anyhow::Error::from(error),
-        })
+        checked.map_err(not_read)
     }
 }
 
-/// Whether an erasure has taken parts from the log, too. Where retention has taken what was left, only its event is known.
+/// Whether the erasure has erased these parts in the log, too. Of an event that retention has removed, the log has only the erasure.
 fn is_erased(
     position: &LoggedPosition<'_>,
     (erasure, mask): (u64, PartMask),

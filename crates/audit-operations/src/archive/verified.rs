@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use audit_app::{AuditLog, SignedLog};
-use audit_archive::{ArchiveError, Chain, Manifest, layout};
+use audit_archive::{ArchiveError, Chain, layout};
 use audit_domain::{LogName, PartMask, Sha256Digest};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -38,11 +38,7 @@ impl VerifiedArchive {
         for part in listing.parts.values() {
             let added = chain.add_part(part, directory, open);
             added.with_context(|| part.manifest(directory).display().to_string())?;
-            let text = part.read_manifest(directory)?;
-            if chain.manifest() != Some(Manifest::digest(&text)) {
-                bail!("{} was changed meanwhile", part.manifest(directory).display());
-            }
-            files.push((part.file(directory), Manifest::parse(&text)?.file_digest));
+            files.extend(chain.file_digest().map(|digest| (part.file(directory), digest)));
         }
         let Some(manifest) = chain.manifest() else {
             return Ok(None);

@@ -261,10 +261,12 @@ fn fill(value: &mut Value, text: &str) {
 fn the_html_escapes_every_text() {
     let mut report = report();
     report.policy = Some(audit_app::PolicyInForce {
-        days: Some(365),
-        categories: [("security".to_owned(), 2_190)].into(),
-        preset: None,
-        archive: true,
+        policy: RetentionPolicy {
+            days: Some(365),
+            categories: [("security".to_owned(), 2_190)].into(),
+            preset: None,
+            archive: true,
+        },
         since: AT,
         seq: 0,
     });

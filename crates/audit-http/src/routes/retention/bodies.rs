@@ -158,14 +158,14 @@ pub(in crate::routes) struct PreviewBody {
 }
 
 impl From<PolicyInForce> for PolicyBody {
-    fn from(policy: PolicyInForce) -> Self {
+    fn from(PolicyInForce { policy, since, seq }: PolicyInForce) -> Self {
         Self {
             days: policy.days,
             categories: json!(policy.categories),
             preset: policy.preset,
             archive: policy.archive,
-            since: policy.since.to_string(),
-            seq: policy.seq,
+            since: since.to_string(),
+            seq,
         }
     }
 }
