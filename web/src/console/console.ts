@@ -4,6 +4,8 @@ import { Api, asFailure, type Failure, optional } from "../shared/api.js";
 import { scheme, theme } from "../shared/theme.js";
 import { define } from "../viewer/elements.js";
 import { type Address, hashOf, readAddress, withoutItem } from "./address.js";
+import { chooseAndRemember, followLanguage, language, LANGUAGE_NAMES, preferredLanguage, showLanguage, t } from "./languages/index.js";
+import { messageOf } from "./section.js";
 import { AlertRules } from "./sections/alert-rules.js";
 import { Alerts } from "./sections/alerts.js";
 import { Destinations } from "./sections/destinations.js";
@@ -23,28 +25,27 @@ import { Webhooks } from "./sections/webhooks.js";
 import { type Project, Session } from "./session.js";
 
 interface Entry {
-  path: string;
-  label: string;
+  path: keyof typeof t.sections;
   /** What is shown. `query` is the part of the address that belongs to the section. */
   content: (session: Session, query: string) => TemplateResult;
 }
 
 const SECTIONS: Entry[] = [
-  { path: "overview", label: "Overview", content: (session, query) => html`<console-overview .session=${session} .query=${query}></console-overview>` },
-  { path: "events", label: "Events", content: (session, query) => html`<console-events .session=${session} .query=${query}></console-events>` },
-  { path: "alerts", label: "Alerts", content: (session, query) => html`<console-alerts .session=${session} .query=${query}></console-alerts>` },
-  { path: "rules", label: "Alert rules", content: (session, query) => html`<console-rules .session=${session} .query=${query}></console-rules>` },
-  { path: "webhooks", label: "Webhooks", content: (session, query) => html`<console-webhooks .session=${session} .query=${query}></console-webhooks>` },
-  { path: "destinations", label: "Destinations", content: (session, query) => html`<console-destinations .session=${session} .query=${query}></console-destinations>` },
-  { path: "retention", label: "Retention", content: (session, query) => html`<console-retention .session=${session} .query=${query}></console-retention>` },
-  { path: "erasures", label: "Erasures", content: (session, query) => html`<console-erasures .session=${session} .query=${query}></console-erasures>` },
-  { path: "redaction", label: "Redaction", content: (session, query) => html`<console-redaction .session=${session} .query=${query}></console-redaction>` },
-  { path: "tiers", label: "Viewer tiers", content: (session, query) => html`<console-tiers .session=${session} .query=${query}></console-tiers>` },
-  { path: "portal", label: "Portal", content: (session, query) => html`<console-portal .session=${session} .query=${query}></console-portal>` },
-  { path: "keys", label: "Projects and keys", content: (session, query) => html`<console-keys .session=${session} .query=${query}></console-keys>` },
-  { path: "streams", label: "Streams", content: (session, query) => html`<console-streams .session=${session} .query=${query}></console-streams>` },
-  { path: "usage", label: "Usage and plan", content: (session, query) => html`<console-usage .session=${session} .query=${query}></console-usage>` },
-  { path: "log", label: "Verifiable log", content: (session, query) => html`<console-log .session=${session} .query=${query}></console-log>` },
+  { path: "overview", content: (session, query) => html`<console-overview .session=${session} .query=${query}></console-overview>` },
+  { path: "events", content: (session, query) => html`<console-events .session=${session} .query=${query}></console-events>` },
+  { path: "alerts", content: (session, query) => html`<console-alerts .session=${session} .query=${query}></console-alerts>` },
+  { path: "rules", content: (session, query) => html`<console-rules .session=${session} .query=${query}></console-rules>` },
+  { path: "webhooks", content: (session, query) => html`<console-webhooks .session=${session} .query=${query}></console-webhooks>` },
+  { path: "destinations", content: (session, query) => html`<console-destinations .session=${session} .query=${query}></console-destinations>` },
+  { path: "retention", content: (session, query) => html`<console-retention .session=${session} .query=${query}></console-retention>` },
+  { path: "erasures", content: (session, query) => html`<console-erasures .session=${session} .query=${query}></console-erasures>` },
+  { path: "redaction", content: (session, query) => html`<console-redaction .session=${session} .query=${query}></console-redaction>` },
+  { path: "tiers", content: (session, query) => html`<console-tiers .session=${session} .query=${query}></console-tiers>` },
+  { path: "portal", content: (session, query) => html`<console-portal .session=${session} .query=${query}></console-portal>` },
+  { path: "keys", content: (session, query) => html`<console-keys .session=${session} .query=${query}></console-keys>` },
+  { path: "streams", content: (session, query) => html`<console-streams .session=${session} .query=${query}></console-streams>` },
+  { path: "usage", content: (session, query) => html`<console-usage .session=${session} .query=${query}></console-usage>` },
+  { path: "log", content: (session, query) => html`<console-log .session=${session} .query=${query}></console-log>` },
 ];
 
 class Console extends LitElement {
@@ -76,6 +77,7 @@ class Console extends LitElement {
       .content > :not(.notice) { flex: 1; } .content > .notice { margin: 10px 20px 0; }
       .sign-in { margin: auto; width: min(420px, calc(100vw - 32px)); padding: 24px; border: 1px solid var(--border); border-radius: 10px; background: var(--surface); }
       .sign-in h1 { margin: 0 0 6px; font-size: 1.3em; } .sign-in label { display: flex; flex-direction: column; gap: 4px; margin: 14px 0; }
+      .sign-in .actions { display: flex; justify-content: space-between; gap: 10px; }
       @media (max-width: 720px) {
         .main { flex-direction: column; }
         nav { flex: none; flex-direction: row; border-inline-end: 0; border-bottom: 1px solid var(--border); padding: 4px 8px; }
@@ -86,6 +88,7 @@ class Console extends LitElement {
 
   constructor() {
     super();
+    followLanguage(this);
     this.address = readAddress();
     this.isBusy = false;
     addEventListener("hashchange", () => {
@@ -175,38 +178,49 @@ class Console extends LitElement {
     return this.session ? this.workspace(this.session) : this.signInForm();
   }
 
+  private languageSwitch(): TemplateResult {
+    const onChange = async ({ target }: Event): Promise<void> => {
+      const select = target as HTMLSelectElement;
+      await chooseAndRemember(select.value);
+      select.value = language;
+    };
+    return html`<select aria-label=${t.language} @change=${onChange}>${LANGUAGE_NAMES.map(([name, label]) => html`<option value=${name} lang=${name} .selected=${name === language}>${label}</option>`)}</select>`;
+  }
+
   private signInForm(): TemplateResult {
     const { failure } = this;
+    document.title = t.title;
     return html`<form class="sign-in" @submit=${this.signIn}>
-      <h1>Audit log console</h1>
-      <p class="muted">Sign in with a master key or a project key. The key stays in this page: reloading or closing it signs you out.</p>
-      ${failure ? html`<p class="notice bad" role="alert">${failure.message}</p>` : nothing}
-      <label>Key<input name="key" type="password" required autocomplete="off" spellcheck="false" placeholder="mk_… or pk_…" autofocus /></label>
-      <button class="primary" ?disabled=${this.isBusy}>${this.isBusy ? "Signing in …" : "Sign in"}</button>
+      <h1>${t.consoleTitle}</h1>
+      <p class="muted">${t.signInText}</p>
+      ${failure ? html`<p class="notice bad" role="alert">${messageOf(failure)}</p>` : nothing}
+      <label>${t.key}<input name="key" type="password" required autocomplete="off" spellcheck="false" placeholder=${t.keyHint} autofocus /></label>
+      <div class="actions"><button class="primary" ?disabled=${this.isBusy}>${this.isBusy ? t.signingIn : t.signIn}</button>${this.languageSwitch()}</div>
     </form>`;
   }
 
   private workspace(session: Session): TemplateResult {
     const { address } = this;
     const section = SECTIONS.find(({ path }) => path === address.path) ?? SECTIONS[0];
-    document.title = `${section?.label ?? ""} · Audit log`;
+    document.title = `${section ? t.sections[section.path] : ""} · ${t.title}`;
     const { isMaster, projects, project, environment } = session;
     return html`
       <header class="bar">
-        <h1><a href=${hashOf("overview", "", session)}>Audit log</a></h1>
-        ${environment === "test" ? html`<span class="test">test environment</span>` : nothing}
+        <h1><a href=${hashOf("overview", "", session)}>${t.title}</a></h1>
+        ${environment === "test" ? html`<span class="test">${t.testEnvironment}</span>` : nothing}
         ${isMaster
-          ? html`<select aria-label="Project" @change=${this.onProject}>${projects.map(({ id, name, archived_at }) => html`<option value=${id} .selected=${id === project?.id}>${name}${archived_at ? " (archived)" : ""}</option>`)}</select>
-              <select aria-label="Environment" @change=${(event: Event) => this.look({ environment: (event.target as HTMLSelectElement).value as "live" | "test" })}>
-                ${(["live", "test"] as const).map((name) => html`<option .selected=${name === environment}>${name}</option>`)}
+          ? html`<select aria-label=${t.project} @change=${this.onProject}>${projects.map(({ id, name, archived_at }) => html`<option value=${id} .selected=${id === project?.id}>${archived_at ? t.archivedProject(name) : name}</option>`)}</select>
+              <select aria-label=${t.environment} @change=${(event: Event) => this.look({ environment: (event.target as HTMLSelectElement).value as "live" | "test" })}>
+                ${(["live", "test"] as const).map((name) => html`<option value=${name} .selected=${name === environment}>${t.environments[name]}</option>`)}
               </select>`
-          : html`<span class="muted">project key, ${environment}</span>`}
-        <button @click=${() => (this.session = undefined)}>Sign out</button>
+          : html`<span class="muted">${t.projectKey(t.environments[environment] ?? environment)}</span>`}
+        ${this.languageSwitch()}
+        <button @click=${() => (this.session = undefined)}>${t.signOut}</button>
       </header>
       <div class="main">
-        <nav aria-label="Console">${SECTIONS.map(({ path, label }) => html`<a href=${hashOf(path, "", session)} aria-current=${path === section?.path ? "page" : nothing}>${label}</a>`)}</nav>
+        <nav aria-label=${t.console}>${SECTIONS.map(({ path }) => html`<a href=${hashOf(path, "", session)} aria-current=${path === section?.path ? "page" : nothing}>${t.sections[path]}</a>`)}</nav>
         <div class="content" @project-created=${this.onCreated} @project-changed=${this.onChanged}>
-          ${this.isElsewhere(session) ? html`<p class="notice" role="alert">The link is to another project or environment, which this key does not show.</p>` : nothing}
+          ${this.isElsewhere(session) ? html`<p class="notice" role="alert">${t.elsewhere}</p>` : nothing}
           ${section?.content(session, address.query)}
         </div>
       </div>
@@ -221,4 +235,5 @@ const elements: [string, CustomElementConstructor][] = [
   ["console-page", Console],
 ];
 for (const [name, element] of elements) customElements.define(name, element);
+await showLanguage(preferredLanguage());
 document.querySelector("#app")?.append(document.createElement("console-page"));

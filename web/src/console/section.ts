@@ -4,6 +4,7 @@ import { copyText } from "../shared/copy.js";
 import { theme } from "../shared/theme.js";
 import { visible } from "../shared/visible.js";
 import { changed, hashOf, readAddress } from "./address.js";
+import { dates, followLanguage, t } from "./languages/index.js";
 import type { Session } from "./session.js";
 
 /** What an action asks before it happens. */
@@ -28,17 +29,18 @@ interface Secret {
   value: string;
 }
 
-const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-
 /** A time in the reader's zone. */
 export function time(value: string | null | undefined): TemplateResult | string {
-  return value ? html`<time datetime=${value} title=${value}>${DATE.format(new Date(value))}</time>` : "–";
+  return value ? html`<time datetime=${value} title=${value}>${dates.format(new Date(value))}</time>` : "–";
 }
 
 /** The name of somebody or something, and its id; the id alone where no name is known. */
 export function nameOf({ id, name }: { id?: string; name?: string }): TemplateResult {
   return name ? html`${visible(name)} <span class="muted">${visible(id ?? "")}</span>` : html`${visible(id ?? "–")}`;
 }
+
+/** What the API says, in its language; what the page says itself, in that of the page. */
+export const messageOf = ({ kind, message }: Failure): string => (kind === "offline" ? t.offline : message);
 
 export { fieldsOf, listOf } from "../shared/form-fields.js";
 
@@ -118,6 +120,7 @@ export abstract class Section extends LitElement {
 
   constructor() {
     super();
+    followLanguage(this);
     this.query = "";
     this.notice = "";
     this.typed = "";
@@ -254,10 +257,10 @@ export abstract class Section extends LitElement {
       <p class="muted">${this.text}</p>
       ${failure
         ? html`<div class="notice bad" role="alert">
-            <b>${failure.message}</b>
+            <b>${messageOf(failure)}</b>
             ${failure.details.map(({ field, message }) => html`<span><code>${field}</code> ${message}</span>`)}
             ${failure.requestId ? html`<span class="mono">${failure.requestId}</span>` : nothing}
-            <button @click=${() => this.reload()}>Try again</button>
+            <button @click=${() => this.reload()}>${t.tryAgain}</button>
           </div>`
         : nothing}
       <div role="status">${this.notice ? html`<div class="notice good">${this.notice}</div>` : nothing}</div>
@@ -267,7 +270,7 @@ export abstract class Section extends LitElement {
   }
 
   protected waiting(): TemplateResult {
-    return html`<p class="spinner">Loading …</p>`;
+    return html`<p class="spinner">${t.loading}</p>`;
   }
 
   private questionDialog({ title, text, verb, typed, name, list, run }: Question): TemplateResult {
@@ -275,7 +278,7 @@ export abstract class Section extends LitElement {
       event.preventDefault();
       const text = this.typed.trim();
       this.closeDialog();
-      await this.change(() => run(text), `${title}: done.`);
+      await this.change(() => run(text), t.done(title));
     };
     const onInput = (event: Event): void => {
       this.typed = (event.target as HTMLInputElement | HTMLTextAreaElement).value;
@@ -286,13 +289,13 @@ export abstract class Section extends LitElement {
         <h3 id="question">${title}</h3>
         <p>${text}</p>
         ${typed
-          ? html`<label>To confirm, type ${typed}
+          ? html`<label>${t.toConfirm(typed)}
               <input autocomplete="off" spellcheck="false" @input=${onInput} /></label>`
           : nothing}
-        ${name === undefined ? nothing : html`<label>New name<input required maxlength="100" autocomplete="off" .value=${name} @input=${onInput} /></label>`}
+        ${name === undefined ? nothing : html`<label>${t.newName}<input required maxlength="100" autocomplete="off" .value=${name} @input=${onInput} /></label>`}
         ${list ? html`<label>${list.label}<textarea rows="6" autocomplete="off" spellcheck="false" .value=${list.items.join("\n")} @input=${onInput}></textarea></label>` : nothing}
         <footer>
-          <button type="button" @click=${() => this.closeDialog()}>Cancel</button>
+          <button type="button" @click=${() => this.closeDialog()}>${t.cancel}</button>
           <button class=${isDangerous ? "danger" : "primary"} ?disabled=${typed !== undefined && this.typed !== typed}>${verb}</button>
         </footer>
       </form>
@@ -301,16 +304,16 @@ export abstract class Section extends LitElement {
 
   private secretDialog({ title, value }: Secret): TemplateResult {
     const copy = async (): Promise<void> => {
-      this.copied = (await copyText(value)) ? "Copied." : "The browser does not let the page copy: select the text and copy it.";
+      this.copied = (await copyText(value)) ? t.copied : t.notCopied;
     };
     return html`<dialog aria-labelledby="secret" @close=${() => this.closeDialog()}>
       <h3 id="secret">${title}</h3>
-      <p>It is shown only now. The server cannot show it again.</p>
+      <p>${t.shownOnce}</p>
       <pre tabindex="0">${value}</pre>
       <p role="status">${this.copied}</p>
       <footer>
-        <button @click=${copy}>Copy</button>
-        <button class="primary" @click=${() => this.closeDialog()}>I have stored it</button>
+        <button @click=${copy}>${t.copy}</button>
+        <button class="primary" @click=${() => this.closeDialog()}>${t.haveStored}</button>
       </footer>
     </dialog>`;
   }
@@ -320,7 +323,7 @@ export abstract class Section extends LitElement {
     if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
     return html`<div class="scroll" tabindex="0" role="group" aria-label=${this.heading}>
       <table>
-        <thead><tr>${columns.map((name) => html`<th scope="col">${name || html`<span class="visually-hidden">Actions</span>`}</th>`)}</tr></thead>
+        <thead><tr>${columns.map((name) => html`<th scope="col">${name || html`<span class="visually-hidden">${t.actions}</span>`}</th>`)}</tr></thead>
         <tbody>${rows}</tbody>
       </table>
     </div>`;
@@ -328,6 +331,6 @@ export abstract class Section extends LitElement {
 
   /** Says that only a master key may do something. */
   protected masterOnly(): TemplateResult | typeof nothing {
-    return this.session.isMaster ? nothing : html`<p class="notice">Changes need a master key. You are signed in with a project key.</p>`;
+    return this.session.isMaster ? nothing : html`<p class="notice">${t.masterOnly}</p>`;
   }
 }

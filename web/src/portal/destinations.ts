@@ -2,7 +2,8 @@
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { Api, asFailure, type Failure } from "../shared/api.js";
-import { inputOf, KINDS, valuesOf } from "../shared/destination-kinds.js";
+import { inputOf, KINDS, labelOf, valuesOf } from "../shared/destination-kinds.js";
+import { labelsOf } from "../shared/destination-labels.js";
 import type { Attempt, Destination } from "../shared/destinations.js";
 import { fieldsOf, listOf } from "../shared/form-fields.js";
 import { theme } from "../shared/theme.js";
@@ -162,7 +163,7 @@ export class PortalDestinations extends LitElement {
     const stop = (): void => void this.attempt((api) => api.send("DELETE", `/destinations/${id}/replay`));
     return html`<tr>
       <td>${t.states[state] ?? state}</td>
-      <th scope="row">${visible(name)} <span class="muted">${t.kinds[kind] ?? KINDS[kind]?.label ?? kind}</span>
+      <th scope="row">${visible(name)} <span class="muted">${labelOf(kind, labelsOf(this.language))}</span>
         ${error ? html`<div class="muted">${t.lastError}: ${date.format(new Date(error.at))}</div>${attempt(error)}` : nothing}
         ${this.tested?.id === id ? html`<div role="status">${t.tested[this.tested.attempt.verdict] ?? this.tested.attempt.verdict}</div>${attempt(this.tested.attempt)}` : nothing}</th>
       <td>${lag === 0 ? t.noLag : t.lag(number.format(lag), number.format(seconds ?? 0))}</td>
@@ -189,12 +190,13 @@ export class PortalDestinations extends LitElement {
 
   private formOf(t: Texts): TemplateResult {
     const kind = KINDS[this.kind];
+    const labels = labelsOf(this.language);
     const inputs = (prefix: "settings" | "credentials"): TemplateResult[] =>
-      (kind?.[prefix] ?? []).map((field) => inputOf(prefix, field, undefined, t.fields[`${prefix}.${field.name}`] ?? field.label));
+      (kind?.[prefix] ?? []).map((field) => inputOf(prefix, field, undefined, labels));
     return html`<form aria-label=${t.newDestination} @submit=${this.onCreate}>
       <label>${t.name}<input name="name" required maxlength="100" autocomplete="off" /></label>
       <label>${t.kind}<select @change=${(event: Event) => (this.kind = (event.target as HTMLSelectElement).value)}>
-        ${this.kinds.map((name) => html`<option value=${name} .selected=${name === this.kind}>${t.kinds[name] ?? KINDS[name]?.label ?? name}</option>`)}
+        ${this.kinds.map((name) => html`<option value=${name} .selected=${name === this.kind}>${labelOf(name, labels)}</option>`)}
       </select></label>
       <label>${t.format}<select name="format">${kind?.formats.map((format) => html`<option>${format}</option>`)}</select></label>
       <label>${t.actions}<input name="actions" placeholder="auth.*, *.deleted" /></label>

@@ -32,9 +32,6 @@ const en = {
   created: (name: string) => `${name} was created. It gets the events from now on.`,
   secret: "Secret that signs the requests. Store it now: it is not shown again.",
   failed: "This did not work.",
-  kinds: {} as Record<string, string>,
-  /** Labels of settings and credentials, by their names. */
-  fields: {} as Record<string, string>,
 };
 
 export type Texts = typeof en;
@@ -71,14 +68,6 @@ const de: Texts = {
   created: (name) => `${name} wurde angelegt. Es erhält die Ereignisse von jetzt an.`,
   secret: "Geheimnis, das die Anfragen signiert. Speichern Sie es jetzt: Es wird nicht wieder angezeigt.",
   failed: "Das hat nicht funktioniert.",
-  kinds: { s3: "S3-kompatibler Bucket", syslog: "Syslog über TLS" },
-  fields: {
-    "settings.framing": "Inhalt", "settings.headers": "Kopfzeilen, je Zeile „Name: Wert“", "settings.compress": "Mit gzip komprimieren",
-    "settings.service": "Dienst", "settings.sourcetype": "Source type", "settings.app_name": "Name der Anwendung", "settings.ca": "Zertifizierungsstellen des Empfängers, PEM",
-    "credentials.headers": "Geheime Kopfzeilen, je Zeile „Name: Wert“", "credentials.signing_secret": "Signaturgeheimnis; ein neues, wenn leer",
-    "credentials.access_key": "Zugriffsschlüssel", "credentials.secret_key": "Geheimer Schlüssel", "credentials.api_key": "API-Schlüssel",
-    "credentials.client_certificate": "Client-Zertifikat, PEM", "credentials.client_key": "Client-Schlüssel, PEM",
-  },
 };
 
 const LANGUAGES: Record<string, Texts> = { en, de };

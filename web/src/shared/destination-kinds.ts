@@ -1,11 +1,12 @@
 /** The kinds of destinations, with the fields of their settings and credentials. The server checks the values. */
 import { html, type TemplateResult } from "lit";
+import type { Labels } from "./destination-labels.js";
 import { listOf } from "./form-fields.js";
 import type { Json } from "./types.js";
 
 export interface Field {
   name: string;
-  label: string;
+  label: keyof Labels;
   /** `headers` and `pem` have several lines, `secret` is not shown. */
   type: "text" | "url" | "number" | "secret" | "headers" | "pem" | "check" | "choice";
   required?: boolean;
@@ -15,67 +16,73 @@ export interface Field {
 }
 
 export interface Kind {
-  label: string;
+  label: keyof Labels;
   formats: string[];
   settings: Field[];
   credentials: Field[];
 }
 
-const HEADERS: Field = { name: "headers", label: "Headers, one “name: value” per line", type: "headers" };
-const SECRET_HEADERS: Field = { name: "headers", label: "Secret headers, one “name: value” per line", type: "headers", placeholder: "authorization: Bearer …" };
+const HEADERS: Field = { name: "headers", label: "headers", type: "headers" };
+const SECRET_HEADERS: Field = { name: "headers", label: "secretHeaders", type: "headers", placeholder: "authorization: Bearer …" };
 const JSON_FORMATS = ["json", "ocsf"];
 
 export const KINDS: Record<string, Kind> = {
   https: {
-    label: "HTTPS", formats: JSON_FORMATS,
+    label: "https", formats: JSON_FORMATS,
     settings: [
-      { name: "url", label: "URL", type: "url", required: true, placeholder: "https://siem.example.com/ingest" },
-      { name: "framing", label: "Body", type: "choice", options: ["array", "lines"] },
+      { name: "url", label: "url", type: "url", required: true, placeholder: "https://siem.example.com/ingest" },
+      { name: "framing", label: "body", type: "choice", options: ["array", "lines"] },
       HEADERS,
     ],
-    credentials: [SECRET_HEADERS, { name: "signing_secret", label: "Signing secret; a new one if empty", type: "secret", placeholder: "whsec_…" }],
+    credentials: [SECRET_HEADERS, { name: "signing_secret", label: "signingSecret", type: "secret", placeholder: "whsec_…" }],
   },
   s3: {
-    label: "S3-compatible bucket", formats: JSON_FORMATS,
+    label: "s3", formats: JSON_FORMATS,
     settings: [
-      { name: "url", label: "URL of the bucket, with a prefix", type: "url", required: true, placeholder: "https://s3.eu-central-1.amazonaws.com/bucket/audit" },
-      { name: "region", label: "Region", type: "text", required: true, placeholder: "eu-central-1" },
-      { name: "compress", label: "Compress with gzip", type: "check" },
+      { name: "url", label: "bucketUrl", type: "url", required: true, placeholder: "https://s3.eu-central-1.amazonaws.com/bucket/audit" },
+      { name: "region", label: "region", type: "text", required: true, placeholder: "eu-central-1" },
+      { name: "compress", label: "compress", type: "check" },
     ],
-    credentials: [{ name: "access_key", label: "Access key", type: "text", required: true }, { name: "secret_key", label: "Secret key", type: "secret", required: true }],
+    credentials: [{ name: "access_key", label: "accessKey", type: "text", required: true }, { name: "secret_key", label: "secretKey", type: "secret", required: true }],
   },
   splunk_hec: {
-    label: "Splunk HTTP Event Collector", formats: JSON_FORMATS,
+    label: "splunk_hec", formats: JSON_FORMATS,
     settings: [
-      { name: "url", label: "URL of the collector", type: "url", required: true, placeholder: "https://splunk.example.com:8088" },
-      { name: "index", label: "Index", type: "text" }, { name: "source", label: "Source", type: "text" },
-      { name: "sourcetype", label: "Source type", type: "text", placeholder: "audit-log" },
+      { name: "url", label: "collectorUrl", type: "url", required: true, placeholder: "https://splunk.example.com:8088" },
+      { name: "index", label: "index", type: "text" }, { name: "source", label: "source", type: "text" },
+      { name: "sourcetype", label: "sourceType", type: "text", placeholder: "audit-log" },
     ],
-    credentials: [{ name: "token", label: "Token", type: "secret", required: true }],
+    credentials: [{ name: "token", label: "token", type: "secret", required: true }],
   },
   datadog: {
-    label: "Datadog", formats: JSON_FORMATS,
+    label: "datadog", formats: JSON_FORMATS,
     settings: [
-      { name: "site", label: "Site", type: "text", placeholder: "datadoghq.eu" }, { name: "url", label: "or URL of the intake", type: "url" },
-      { name: "service", label: "Service", type: "text", placeholder: "audit-log" }, { name: "tags", label: "Tags", type: "text", placeholder: "env:prod,team:security" },
+      { name: "site", label: "site", type: "text", placeholder: "datadoghq.eu" }, { name: "url", label: "intakeUrl", type: "url" },
+      { name: "service", label: "service", type: "text", placeholder: "audit-log" }, { name: "tags", label: "tags", type: "text", placeholder: "env:prod,team:security" },
     ],
-    credentials: [{ name: "api_key", label: "API key", type: "secret", required: true }],
+    credentials: [{ name: "api_key", label: "apiKey", type: "secret", required: true }],
   },
   otlp: {
-    label: "OpenTelemetry", formats: JSON_FORMATS,
-    settings: [{ name: "url", label: "URL of the receiver", type: "url", required: true, placeholder: "https://otel.example.com:4318" }, HEADERS],
+    label: "otlp", formats: JSON_FORMATS,
+    settings: [{ name: "url", label: "receiverUrl", type: "url", required: true, placeholder: "https://otel.example.com:4318" }, HEADERS],
     credentials: [SECRET_HEADERS],
   },
   syslog: {
-    label: "Syslog over TLS", formats: [...JSON_FORMATS, "cef"],
+    label: "syslog", formats: [...JSON_FORMATS, "cef"],
     settings: [
-      { name: "host", label: "Host", type: "text", required: true, placeholder: "syslog.example.com" }, { name: "port", label: "Port", type: "number", placeholder: "6514" },
-      { name: "app_name", label: "Application name", type: "text", placeholder: "audit-log" }, { name: "facility", label: "Facility", type: "number", placeholder: "13" },
-      { name: "ca", label: "Authorities of the receiver, PEM", type: "pem" },
+      { name: "host", label: "host", type: "text", required: true, placeholder: "syslog.example.com" }, { name: "port", label: "port", type: "number", placeholder: "6514" },
+      { name: "app_name", label: "appName", type: "text", placeholder: "audit-log" }, { name: "facility", label: "facility", type: "number", placeholder: "13" },
+      { name: "ca", label: "ca", type: "pem" },
     ],
-    credentials: [{ name: "client_certificate", label: "Client certificate, PEM", type: "pem" }, { name: "client_key", label: "Client key, PEM", type: "pem" }],
+    credentials: [{ name: "client_certificate", label: "clientCertificate", type: "pem" }, { name: "client_key", label: "clientKey", type: "pem" }],
   },
 };
+
+/** The label of a kind; the name of one that this page does not know. */
+export function labelOf(name: string, labels: Labels): string {
+  const kind = KINDS[name];
+  return kind ? labels[kind.label] : name;
+}
 
 /** Headers of lines. A line without a colon is a name without a value, which the server refuses by name. */
 function headersOf(text: string): Record<string, string> {
@@ -102,10 +109,11 @@ export function valuesOf(prefix: string, fields: Field[], form: Record<string, s
   return values;
 }
 
-/** The input of a field, with the label of the page. */
-export function inputOf(prefix: string, field: Field, value: Json | undefined, label = field.label): TemplateResult {
+/** The input of a field, with its label. */
+export function inputOf(prefix: string, field: Field, value: Json | undefined, labels: Labels): TemplateResult {
   const name = `${prefix}.${field.name}`;
   const { type, options = [], placeholder = "" } = field;
+  const label = labels[field.label];
   const text = value === null || value === undefined ? "" : String(value);
   switch (type) {
     case "check":

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { Api, optional, OWN_TENANT } from "../../shared/api.js";
 import type { AuditEvent, EventPage } from "../../shared/types.js";
 import { visible } from "../../shared/visible.js";
+import { numbers, t, viewerTexts } from "../languages/index.js";
 import { nameOf, time } from "../section.js";
 import type { Session } from "../session.js";
 
@@ -33,9 +34,6 @@ export interface OpenedAlert {
   changes: AuditEvent[] | undefined;
 }
 
-/** The fields by which rules group, in words. */
-export const FIELDS: Record<string, string> = { actor_id: "actor", tenant_id: "tenant", ip_address: "address", session_id: "session", target_id: "target" };
-
 export async function readAlert(session: Session, api: Api, signal: AbortSignal, id: string): Promise<OpenedAlert> {
   const { alert } = await api.get<{ alert: Alert }>(`/alerts/${id}`);
   // Changes of an alert of the test environment are in the live log too.
@@ -49,11 +47,11 @@ export async function readAlert(session: Session, api: Api, signal: AbortSignal,
 
 /** The group of an alert: the name of the actor where it is known. */
 export function groupOf({ group_by, group_key, actor_name }: Alert): TemplateResult {
-  return html`${FIELDS[group_by] ?? group_by} ${nameOf({ id: group_key, name: actor_name ?? "" })}`;
+  return html`${t.groups[group_by] ?? group_by} ${nameOf({ id: group_key, name: actor_name ?? "" })}`;
 }
 
 export function countOf({ event_count, count_distinct }: Alert): string {
-  return `${event_count}${count_distinct ? ` distinct: ${FIELDS[count_distinct] ?? count_distinct}` : ""}`;
+  return t.alerts.count(numbers.format(event_count), count_distinct ? (t.groups[count_distinct] ?? count_distinct) : "");
 }
 
 /** Where an alert leads to, as the section makes links. */
@@ -64,16 +62,16 @@ export function alertFacts(alert: Alert, linkTo: LinkTo): TemplateResult {
   const { group_by, group_key, tenant_id } = alert;
   const isFilter = ["actor_id", "target_id", "tenant_id"].includes(group_by);
   const rows: [string, TemplateResult | string][] = [
-    ["Rule", html`<a href=${linkTo("rules", { rule: alert.rule_id })}>${alert.rule_name}</a>`],
-    ["Severity", html`<span class="badge ${alert.severity}">${alert.severity}</span>`],
-    ["Status", html`<span class="badge ${alert.status}">${alert.status}</span>`],
-    ["Tenant", visible(tenant_id)],
-    ["Group", html`${groupOf(alert)}${isFilter ? html` · <a href=${linkTo("events", { tenant_id, [group_by]: group_key })}>all its events</a>` : nothing}`],
-    ["Events when it fired", countOf(alert)],
-    ["Project", html`${alert.project_name ?? ""} ${alert.environment ?? ""}`],
-    ["Id", html`<code>${alert.id}</code>`],
+    [t.rule, html`<a href=${linkTo("rules", { rule: alert.rule_id })}>${alert.rule_name}</a>`],
+    [t.severity, html`<span class="badge ${alert.severity}">${t.severities[alert.severity] ?? alert.severity}</span>`],
+    [t.status, html`<span class="badge ${alert.status}">${t.statuses[alert.status] ?? alert.status}</span>`],
+    [t.tenant, visible(tenant_id)],
+    [t.group, html`${groupOf(alert)}${isFilter ? html` · <a href=${linkTo("events", { tenant_id, [group_by]: group_key })}>${t.alerts.ofGroup}</a>` : nothing}`],
+    [t.alerts.whenFired, countOf(alert)],
+    [t.project, html`${alert.project_name ?? ""} ${t.environments[alert.environment ?? ""] ?? ""}`],
+    [t.id, html`<code>${alert.id}</code>`],
   ];
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="The alert"><table class="facts"><tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</tbody></table></div>`;
+  return html`<div class="scroll" tabindex="0" role="group" aria-label=${t.alerts.alert}><table class="facts"><tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</tbody></table></div>`;
 }
 
 /** The rows of the history: when each status began, and who set it. */
@@ -82,8 +80,8 @@ export function historyRows({ alert, changes = [] }: OpenedAlert): TemplateResul
   return steps.flatMap(([status, at]) => {
     if (!at) return [];
     const change = changes.find((event) => event.changes?.some(({ field, after }) => field === "status" && after === status));
-    const by = status === "open" ? html`the rule` : change?.actor ? nameOf(change.actor) : html`–`;
-    return [html`<tr><th scope="row"><span class="badge ${status}">${status}</span></th><td>${time(at)}</td><td>${by}</td></tr>`];
+    const by = status === "open" ? html`${t.alerts.byRule}` : change?.actor ? nameOf(change.actor) : html`–`;
+    return [html`<tr><th scope="row"><span class="badge ${status}">${t.statuses[status] ?? status}</span></th><td>${time(at)}</td><td>${by}</td></tr>`];
   });
 }
 
@@ -95,7 +93,7 @@ export function eventRows({ alert, events }: OpenedAlert, linkTo: LinkTo): Templ
     return html`<tr>
       <th scope="row"><a href=${linkTo("events", { event: id })}>${event?.action ?? id}</a></th>
       <td>${time(event?.occurred_at)}</td><td class="wide">${event?.actor ? nameOf(event.actor) : "–"}</td><td>${target}</td>
-      <td class="wide">${visible(event?.context?.ip_address ?? "–")}</td><td>${event?.outcome ?? "–"}</td>
+      <td class="wide">${visible(event?.context?.ip_address ?? "–")}</td><td>${viewerTexts.outcomes[event?.outcome ?? ""] ?? event?.outcome ?? "–"}</td>
     </tr>`;
   });
 }

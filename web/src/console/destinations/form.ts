@@ -2,8 +2,10 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { CATEGORIES, type Json } from "../../shared/types.js";
+import { language, t } from "../languages/index.js";
 import { listOf } from "../section.js";
-import { inputOf, KINDS, valuesOf } from "../../shared/destination-kinds.js";
+import { inputOf, KINDS, labelOf, valuesOf } from "../../shared/destination-kinds.js";
+import { labelsOf } from "../../shared/destination-labels.js";
 
 /** The destination in the form: without an id it is a new one. */
 export interface Draft {
@@ -44,25 +46,26 @@ export function bodyOf(draft: Draft, form: Record<string, string>): Record<strin
 export function destinationForm(draft: Draft, onDraft: (draft: Draft) => void): TemplateResult {
   const { id, kind: name, filter = {}, isConfigured } = draft;
   const kind = KINDS[name];
+  const labels = labelsOf(language);
   const onKind = (event: Event): void => onDraft({ ...draft, kind: (event.target as HTMLSelectElement).value });
   const onConfigured = (event: Event): void => onDraft({ ...draft, isConfigured: (event.target as HTMLInputElement).checked });
   const formats = kind?.formats ?? [];
   return html`
-    <label>Name<input name="name" required maxlength="100" autocomplete="off" .value=${draft.name ?? ""} /></label>
+    <label>${t.name}<input name="name" required maxlength="100" autocomplete="off" .value=${draft.name ?? ""} /></label>
     ${id === undefined
-      ? html`<label>Kind<select @change=${onKind}>${Object.entries(KINDS).map(([value, { label }]) => html`<option value=${value} .selected=${value === name}>${label}</option>`)}</select></label>`
+      ? html`<label>${t.destinations.kind}<select @change=${onKind}>${Object.keys(KINDS).map((value) => html`<option value=${value} .selected=${value === name}>${labelOf(value, labels)}</option>`)}</select></label>`
       : nothing}
-    <label>Format<select name="format">${formats.map((format) => html`<option .selected=${format === (draft.format ?? "json")}>${format}</option>`)}</select></label>
-    <label class="check"><input type="checkbox" name="include_raw" .checked=${draft.include_raw ?? false} />whole event in OCSF records</label>
-    <label class="wide">Only actions<input name="actions" placeholder="auth.*, *.deleted" .value=${filter.actions?.join(", ") ?? ""} /></label>
-    <label class="wide">Only categories<input name="categories" placeholder=${CATEGORIES.join(", ")} .value=${filter.categories?.join(", ") ?? ""} /></label>
-    <label class="wide">Only tenants, one id per line<textarea name="tenant_ids" rows="2" .value=${filter.tenant_ids?.join("\n") ?? ""}></textarea></label>
+    <label>${t.destinations.format}<select name="format">${formats.map((format) => html`<option .selected=${format === (draft.format ?? "json")}>${format}</option>`)}</select></label>
+    <label class="check"><input type="checkbox" name="include_raw" .checked=${draft.include_raw ?? false} />${t.destinations.includeRaw}</label>
+    <label class="wide">${t.onlyActions}<input name="actions" placeholder="auth.*, *.deleted" .value=${filter.actions?.join(", ") ?? ""} /></label>
+    <label class="wide">${t.onlyCategories}<input name="categories" placeholder=${CATEGORIES.join(", ")} .value=${filter.categories?.join(", ") ?? ""} /></label>
+    <label class="wide">${t.destinations.onlyTenants}<textarea name="tenant_ids" rows="2" .value=${filter.tenant_ids?.join("\n") ?? ""}></textarea></label>
     ${id === undefined
       ? nothing
-      : html`<label class="check"><input type="checkbox" .checked=${isConfigured} @change=${onConfigured} />Replace settings and all credentials</label>`}
+      : html`<label class="check"><input type="checkbox" .checked=${isConfigured} @change=${onConfigured} />${t.destinations.replaceSettings}</label>`}
     ${kind && isConfigured
       ? // A value of another kind must not stay in a field that takes its place.
-        keyed(name, html`${kind.settings.map((field) => inputOf("settings", field, draft.settings?.[field.name]))}
-          ${kind.credentials.map((field) => inputOf("credentials", field, undefined))}`)
+        keyed(name, html`${kind.settings.map((field) => inputOf("settings", field, draft.settings?.[field.name], labels))}
+          ${kind.credentials.map((field) => inputOf("credentials", field, undefined, labels))}`)
       : nothing}`;
 }

@@ -2,7 +2,8 @@ import { html, nothing, type TemplateResult } from "lit";
 import { type Api, asFailure, Failure } from "../../shared/api.js";
 import { visible } from "../../shared/visible.js";
 import { type Alert, alertFacts, countOf, eventRows, groupOf, historyRows, type LinkTo, type OpenedAlert, readAlert } from "../alerts/alert.js";
-import { Section, time } from "../section.js";
+import { t } from "../languages/index.js";
+import { messageOf, Section, time } from "../section.js";
 
 interface Page {
   alerts: Alert[];
@@ -10,7 +11,6 @@ interface Page {
 }
 
 type Status = "acknowledged" | "resolved";
-const VERBS: Record<Status, string> = { acknowledged: "Acknowledge", resolved: "Resolve" };
 const STATUSES = ["open", "acknowledged", "resolved"];
 const SEVERITIES = ["critical", "high", "medium", "low"];
 const ALL = "all";
@@ -23,8 +23,12 @@ export class Alerts extends Section {
   declare private opened: OpenedAlert | undefined;
   /** The ids of the alerts that are changed together. */
   declare private chosen: ReadonlySet<string>;
-  protected readonly heading = "Alerts";
-  protected readonly text = "Raised by the alert rules. An alert is open until somebody acknowledges or resolves it; it never becomes open again.";
+  protected get heading(): string {
+    return t.sections.alerts;
+  }
+  protected get text(): string {
+    return t.alerts.text;
+  }
 
   constructor() {
     super();
@@ -76,19 +80,19 @@ export class Alerts extends Section {
     if (!first) return;
     await this.loadNewest();
     if (alerts.length === 1 || first.kind === "expired") throw first;
-    throw new Failure(first.kind, `${failures.length} of ${alerts.length} alerts were not changed: ${first.message}`, first.status, first.code, first.requestId, first.details);
+    throw new Failure(first.kind, t.alerts.failed(failures.length, alerts.length, messageOf(first)), first.status, first.code, first.requestId, first.details);
   }
 
   private set(alerts: readonly Alert[], status: Status): void {
     const [first] = alerts;
-    void this.change(() => this.apply(alerts, status), `${alerts.length === 1 && first ? first.rule_name : `${alerts.length} alerts`}: ${status}.`);
+    void this.change(() => this.apply(alerts, status), t.alerts.changed(alerts.length === 1 && first ? first.rule_name : t.alerts.alerts(alerts.length), t.statuses[status] ?? status));
   }
 
   private setAll(status: Status): void {
     const alerts = this.page?.alerts.filter(({ id }) => this.chosen.has(id)) ?? [];
     if (status === "acknowledged") return this.set(alerts, status);
     this.ask({
-      title: `Resolve ${alerts.length} alerts`, verb: "Resolve", text: "A resolved alert never becomes open again. The next events can raise a new one.",
+      title: t.alerts.resolveAll(alerts.length), verb: t.alerts.verbs.resolved, text: t.alerts.resolveText,
       run: () => this.apply(alerts, status),
     });
   }
@@ -99,30 +103,30 @@ export class Alerts extends Section {
     this.chosen = chosen;
   }
 
-  private select(label: string, name: "status" | "severity", options: string[], fallback: string): TemplateResult {
+  private select(label: string, name: "status" | "severity", options: string[], labels: Record<string, string>, fallback: string): TemplateResult {
     const onChange = (event: Event): void => {
       const { value } = event.target as HTMLSelectElement;
       this.go({ [name]: value === fallback ? undefined : value });
     };
     return html`<label>${label}<select @change=${onChange}>
-      ${[ALL, ...options].map((value) => html`<option .selected=${value === this[name]}>${value}</option>`)}
+      ${[ALL, ...options].map((value) => html`<option value=${value} .selected=${value === this[name]}>${value === ALL ? t.all : labels[value]}</option>`)}
     </select></label>`;
   }
 
   private buttons(alert: Alert): TemplateResult {
-    const button = (status: Status): TemplateResult => html`<button @click=${() => this.set([alert], status)}>${VERBS[status]}</button>`;
+    const button = (status: Status): TemplateResult => html`<button @click=${() => this.set([alert], status)}>${t.alerts.verbs[status]}</button>`;
     return html`${alert.status === "open" ? button("acknowledged") : nothing} ${alert.status === "resolved" ? nothing : button("resolved")}`;
   }
 
   private row(alert: Alert): TemplateResult {
     const onChoose = (event: Event): void => this.choose([alert.id], (event.target as HTMLInputElement).checked);
     return html`<tr>
-      <td>${alert.status === "resolved" ? nothing : html`<input type="checkbox" aria-label="Choose ${alert.rule_name}" .checked=${this.chosen.has(alert.id)} @change=${onChoose} />`}</td>
-      <td><span class="badge ${alert.severity}">${alert.severity}</span></td>
+      <td>${alert.status === "resolved" ? nothing : html`<input type="checkbox" aria-label=${t.alerts.choose(alert.rule_name)} .checked=${this.chosen.has(alert.id)} @change=${onChoose} />`}</td>
+      <td><span class="badge ${alert.severity}">${t.severities[alert.severity] ?? alert.severity}</span></td>
       <th scope="row"><a href=${this.hrefOf({ alert: alert.id })}>${alert.rule_name}</a></th>
       <td>${visible(alert.tenant_id)}</td><td class="wide">${groupOf(alert)}</td><td>${countOf(alert)}</td>
       <td>${time(alert.fired_at)}</td>
-      <td><span class="badge ${alert.status}">${alert.status}</span></td>
+      <td><span class="badge ${alert.status}">${t.statuses[alert.status] ?? alert.status}</span></td>
       <td class="actions">${this.buttons(alert)}</td>
     </tr>`;
   }
@@ -131,9 +135,9 @@ export class Alerts extends Section {
     const { opened, page } = this;
     if (this.alertId) return opened ? this.alertPage(opened) : this.back();
     return html`
-      <div class="bar">${this.select("Status", "status", STATUSES, "open")} ${this.select("Severity", "severity", SEVERITIES, ALL)} ${page ? this.bulk(page) : nothing}</div>
-      ${page ? this.table(["Chosen", "Severity", "Rule", "Tenant", "Group", "Events", "Fired", "Status", ""], page.alerts.map((alert) => this.row(alert)), "No alerts with this status.") : this.failure ? nothing : this.waiting()}
-      ${page?.cursor ? html`<p><button ?disabled=${this.isBusy} @click=${() => this.more(page)}>Show older alerts</button></p>` : nothing}
+      <div class="bar">${this.select(t.status, "status", STATUSES, t.statuses, "open")} ${this.select(t.severity, "severity", SEVERITIES, t.severities, ALL)} ${page ? this.bulk(page) : nothing}</div>
+      ${page ? this.table([t.alerts.chosen, t.severity, t.rule, t.tenant, t.group, t.events, t.alerts.fired, t.status, ""], page.alerts.map((alert) => this.row(alert)), t.alerts.none) : this.failure ? nothing : this.waiting()}
+      ${page?.cursor ? html`<p><button ?disabled=${this.isBusy} @click=${() => this.more(page)}>${t.alerts.older}</button></p>` : nothing}
     `;
   }
 
@@ -142,12 +146,12 @@ export class Alerts extends Section {
     const { size } = this.chosen;
     if (ids.length === 0) return nothing;
     const isAll = size === ids.length;
-    return html`<button @click=${() => this.choose(ids, !isAll)}>${isAll ? "Choose none" : `Choose all ${ids.length}`}</button>
-      ${(["acknowledged", "resolved"] as const).map((status) => html`<button ?disabled=${size === 0 || this.isBusy} @click=${() => this.setAll(status)}>${VERBS[status]} ${size} chosen</button>`)}`;
+    return html`<button @click=${() => this.choose(ids, !isAll)}>${isAll ? t.alerts.chooseNone : t.alerts.chooseAll(ids.length)}</button>
+      ${(["acknowledged", "resolved"] as const).map((status) => html`<button ?disabled=${size === 0 || this.isBusy} @click=${() => this.setAll(status)}>${t.alerts.applyTo(t.alerts.verbs[status], size)}</button>`)}`;
   }
 
   private back(): TemplateResult {
-    return html`<p><a href=${this.hrefOf({ alert: undefined })}>All alerts</a></p>`;
+    return html`<p><a href=${this.hrefOf({ alert: undefined })}>${t.alerts.back}</a></p>`;
   }
 
   private alertPage(opened: OpenedAlert): TemplateResult {
@@ -157,10 +161,10 @@ export class Alerts extends Section {
       <h3>${alert.rule_name}</h3>
       ${alertFacts(alert, linkTo)}
       <div class="bar">${this.buttons(alert)}</div>
-      <h3>History</h3>
-      ${this.table(["Status", "Since", "By"], historyRows(opened), "")}
-      <h3>Events</h3>
-      <p class="muted">The newest events that it counted, 10 at most.</p>
-      ${this.table(["Event", "Time", "Actor", "Target", "Address", "Outcome"], eventRows(opened, linkTo), "It names no events.")}`;
+      <h3>${t.alerts.history}</h3>
+      ${this.table([t.status, t.alerts.since, t.alerts.by], historyRows(opened), "")}
+      <h3>${t.events}</h3>
+      <p class="muted">${t.alerts.eventsText}</p>
+      ${this.table([t.event, t.time, t.actor, t.target, t.address, t.outcome], eventRows(opened, linkTo), t.alerts.noEvents)}`;
   }
 }

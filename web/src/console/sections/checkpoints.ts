@@ -1,5 +1,6 @@
 /** Earlier checkpoints of a log, and whether the present one continues them. */
 import { type Api, isAbort } from "../../shared/api.js";
+import { t } from "../languages/index.js";
 import { type Checkpoint, openCheckpoint, toHex, verifyConsistency } from "../../../../clients/typescript/src/verify/index.js";
 import { hashesOf } from "../../../../clients/typescript/src/verify/merkle.js";
 
@@ -41,8 +42,8 @@ export function notesIn(text: string, source: string): Noted[] {
 /** Fails unless the present checkpoint continues an earlier one. */
 async function checkContinues(api: Api, earlier: Checkpoint, present: Checkpoint): Promise<void> {
   const [from, to] = [earlier.size, present.size];
-  if (earlier.origin !== present.origin) throw new Error(`it is one of another log: ${earlier.origin}`);
-  if (from > to) throw new Error(`the log had ${from} events and has ${to} now: events were removed`);
+  if (earlier.origin !== present.origin) throw new Error(t.log.otherLog(earlier.origin));
+  if (from > to) throw new Error(t.log.shrunk(from, to));
   const { consistency } = from === to ? { consistency: [] } : await api.get<{ consistency: string[] }>("/log/consistency", { from, to });
   await verifyConsistency({ from: earlier, to: present, hashes: hashesOf(consistency, "the consistency proof") });
 }

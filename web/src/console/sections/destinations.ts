@@ -2,11 +2,13 @@ import { css, html, nothing, type TemplateResult } from "lit";
 import type { Api } from "../../shared/api.js";
 import { keyed } from "lit/directives/keyed.js";
 import { bodyOf, type Draft, destinationForm, newDraft } from "../destinations/form.js";
-import { KINDS } from "../../shared/destination-kinds.js";
-import { attemptOf, badgeOf, facts, lagOf, NUMBERS, recordOf, resentList } from "../destinations/views.js";
+import { KINDS, labelOf } from "../../shared/destination-kinds.js";
+import { labelsOf } from "../../shared/destination-labels.js";
+import { attemptOf, badgeOf, facts, lagOf, recordOf, resentList } from "../destinations/views.js";
 import type { Attempt, Destination, ReplayRange, Resent, SetAside, SetAsidePage } from "../../shared/destinations.js";
 import type { Json } from "../../shared/types.js";
 import { visible } from "../../shared/visible.js";
+import { language, numbers, t } from "../languages/index.js";
 import { fieldsOf, Section, time } from "../section.js";
 
 /** A counted replay, and the request that starts the same. */
@@ -38,8 +40,12 @@ export class Destinations extends Section {
   declare private draft: Draft;
   /** Changes when the form begins anew. */
   private form = 0;
-  protected readonly heading = "Destinations";
-  protected readonly text = "A destination sends the events of this project and environment to a SIEM or a bucket, in the order of the log. Nothing is dropped: what a receiver does not take now waits, and what it refuses for good is listed.";
+  protected get heading(): string {
+    return t.sections.destinations;
+  }
+  protected get text(): string {
+    return t.destinations.text;
+  }
 
   constructor() {
     super();
@@ -94,9 +100,9 @@ export class Destinations extends Section {
       const { api } = this.session;
       const sent = draft.id === undefined ? api.send<{ destination: Destination }>("POST", "/destinations", body) : api.send<{ destination: Destination }>("PATCH", `/destinations/${draft.id}`, body);
       stored = (await sent).destination;
-      if (stored.signing_secret) this.reveal("Secret that signs requests to the destination", stored.signing_secret);
+      if (stored.signing_secret) this.reveal(t.destinations.secret, stored.signing_secret);
     };
-    const notice = `${String(body["name"])}: stored.`;
+    const notice = t.wasStored(String(body["name"]));
     if (!(await this.change(store, notice))) return;
     this.edit(newDraft());
     if (stored) this.go({ destination: stored.id }, notice);
@@ -104,9 +110,9 @@ export class Destinations extends Section {
 
   private setPaused({ id, name }: Destination, paused: boolean): void {
     const set = (): Promise<unknown> => this.session.api.send("PATCH", `/destinations/${id}`, { paused });
-    if (!paused) return void this.change(set, "The next attempt is made now.");
+    if (!paused) return void this.change(set, t.destinations.resumed);
     this.ask({
-      title: `Pause the destination “${name}”`, verb: "Pause", text: "From now on its receiver gets no events, and what watches them there sees none. They wait, and are sent when it is resumed.",
+      title: t.destinations.pauseTitle(name), verb: t.pause, text: t.destinations.pauseText,
       run: set,
     });
   }
@@ -125,8 +131,8 @@ export class Destinations extends Section {
 
   private confirmRemoval({ id, name, set_aside }: Destination): void {
     this.ask({
-      title: `Delete the destination “${name}”`, verb: "Delete", typed: name,
-      text: `Nothing more is sent, and its list of ${NUMBERS.format(set_aside)} events that were set aside is deleted. The events stay in the log. To stop for a time, pause it.`,
+      title: t.destinations.deleteTitle(name), verb: t.delete, typed: name,
+      text: t.destinations.deleteText(numbers.format(set_aside)),
       run: () => this.session.api.send("DELETE", `/destinations/${id}`),
     });
   }
@@ -146,8 +152,8 @@ export class Destinations extends Section {
 
   private confirmReplay({ id, name }: Destination, { range, request }: Counted): void {
     this.ask({
-      title: `Replay to “${name}”`, verb: "Start the replay",
-      text: `The events from position ${range.from_seq} of the log on are sent again, beside the new ones, which go on. The receiver has them twice; the records of the replay say that they are of one.`,
+      title: t.destinations.replayTitle(name), verb: t.destinations.startReplay,
+      text: t.destinations.replayText(numbers.format(range.from_seq)),
       run: async () => {
         await this.session.api.send("POST", `/destinations/${id}/replay`, request);
         this.show(id, { counted: undefined });
@@ -157,7 +163,7 @@ export class Destinations extends Section {
 
   private confirmStop({ id }: Destination): void {
     this.ask({
-      title: "Stop the replay", verb: "Stop", text: "Records that were sent stay at the receiver. New events are not concerned.",
+      title: t.destinations.stopTitle, verb: t.stop, text: t.destinations.stopText,
       run: () => this.session.api.send("DELETE", `/destinations/${id}/replay`),
     });
   }
@@ -171,26 +177,26 @@ export class Destinations extends Section {
   }
 
   protected override content(): TemplateResult {
-    if (!this.session.isMaster) return html`<p class="notice">Destinations need a master key.</p>`;
+    if (!this.session.isMaster) return html`<p class="notice">${t.destinations.needMaster}</p>`;
     const { opened, draft } = this;
     const rows = this.destinations.map((destination) => html`<tr>
       <td>${badgeOf(destination.state)}</td>
-      <th scope="row">${visible(destination.name)} <span class="muted">${KINDS[destination.kind]?.label ?? destination.kind}, ${destination.format}</span>${destination.created_by_tenant === null ? nothing : html` <span class="muted">of the tenant ${visible(destination.created_by_tenant)}</span>`}</th>
+      <th scope="row">${visible(destination.name)} <span class="muted">${labelOf(destination.kind, labelsOf(language))}, ${destination.format}</span>${destination.created_by_tenant === null ? nothing : html` <span class="muted">${t.destinations.ofTenant(visible(destination.created_by_tenant))}</span>`}</th>
       <td>${lagOf(destination)}</td>
       <td>${time(destination.last_success_at)}</td>
       <td>${time(destination.next_attempt_at)}</td>
-      <td>${NUMBERS.format(destination.set_aside)}</td>
-      <td class="actions"><button @click=${() => this.go({ destination: destination.id })}>Open</button></td>
+      <td>${numbers.format(destination.set_aside)}</td>
+      <td class="actions"><button @click=${() => this.go({ destination: destination.id })}>${t.destinations.open}</button></td>
     </tr>`);
-    const name = draft.id === undefined ? "New destination" : `Edit ${draft.name ?? ""}`;
-    return html`<div class="bar"><button @click=${() => this.loadNewest()}>Refresh</button></div>
-      ${this.table(["State", "Destination", "Lag", "Last success", "Next attempt", "Set aside", ""], rows, "No destinations in this environment yet.")}
+    const name = draft.id === undefined ? t.destinations.new : t.editOf(draft.name ?? "");
+    return html`<div class="bar"><button @click=${() => this.loadNewest()}>${t.refresh}</button></div>
+      ${this.table([t.state, t.destinations.destination, t.destinations.lag, t.destinations.lastSuccess, t.nextAttempt, t.destinations.setAside, ""], rows, t.destinations.none)}
       ${opened ? this.details(opened) : nothing}
       <h3>${name}</h3>
       ${keyed(this.form, html`<form class="inline" aria-label=${name} @submit=${this.onSubmit}>
         ${destinationForm(draft, (changed) => (this.draft = changed))}
-        <button class="primary" ?disabled=${this.isBusy}>${draft.id === undefined ? "Create destination" : "Store changes"}</button>
-        ${draft.id === undefined ? nothing : html`<button type="button" class="plain" @click=${() => this.edit(newDraft())}>Cancel</button>`}
+        <button class="primary" ?disabled=${this.isBusy}>${draft.id === undefined ? t.destinations.create : t.storeChanges}</button>
+        ${draft.id === undefined ? nothing : html`<button type="button" class="plain" @click=${() => this.edit(newDraft())}>${t.cancel}</button>`}
       </form>`)}`;
   }
 
@@ -199,39 +205,39 @@ export class Destinations extends Section {
     const { state, paused, last_error } = destination;
     return html`<h3>${visible(destination.name)}</h3>
       <div class="bar">
-        <button ?disabled=${this.isBusy} @click=${() => this.test(destination)}>Send a test record</button>
-        ${paused ? nothing : html`<button @click=${() => this.setPaused(destination, true)}>Pause</button>`}
-        ${paused || state !== "active" ? html`<button @click=${() => this.setPaused(destination, false)}>${paused || state === "parked" ? "Resume" : "Send now"}</button>` : nothing}
-        <button @click=${() => this.preview(destination)}>Preview</button>
-        ${destination.created_by_tenant === null ? html`<button @click=${() => this.startEdit(destination)}>Edit</button>` : nothing}
-        <button class="danger" @click=${() => this.confirmRemoval(destination)}>Delete</button>
+        <button ?disabled=${this.isBusy} @click=${() => this.test(destination)}>${t.destinations.test}</button>
+        ${paused ? nothing : html`<button @click=${() => this.setPaused(destination, true)}>${t.pause}</button>`}
+        ${paused || state !== "active" ? html`<button @click=${() => this.setPaused(destination, false)}>${paused || state === "parked" ? t.resume : t.destinations.sendNow}</button>` : nothing}
+        <button @click=${() => this.preview(destination)}>${t.preview}</button>
+        ${destination.created_by_tenant === null ? html`<button @click=${() => this.startEdit(destination)}>${t.edit}</button>` : nothing}
+        <button class="danger" @click=${() => this.confirmRemoval(destination)}>${t.delete}</button>
       </div>
-      ${tested ? html`<h4>Test: ${tested.verdict}</h4>${attemptOf(tested)}` : nothing}
-      ${last_error ? html`<h4>Last attempt that failed: ${time(last_error.at)}</h4>${attemptOf(last_error)}` : nothing}
+      ${tested ? html`<h4>${t.destinations.tested(t.destinations.verdicts[tested.verdict] ?? tested.verdict)}</h4>${attemptOf(tested)}` : nothing}
+      ${last_error ? html`<h4>${t.destinations.lastError(time(last_error.at))}</h4>${attemptOf(last_error)}` : nothing}
       ${facts(destination)} ${opened.preview ? this.previewOf(destination, opened.preview) : nothing} ${this.replayOf(opened)} ${this.setAsideOf(opened)}`;
   }
 
   private previewOf(destination: Destination, { format, records }: { format: string; records: Json[] }): TemplateResult {
     const onFormat = (event: Event): void => this.preview(destination, (event.target as HTMLSelectElement).value);
-    return html`<h4>Preview</h4>
-      <p class="muted">The next records; where fewer than ten events wait, the latest ones of the log, as they would come next. Nothing is sent.</p>
-      <div class="bar"><label>Format of the preview<select @change=${onFormat}>${KINDS[destination.kind]?.formats.map((name) => html`<option .selected=${name === format}>${name}</option>`)}</select></label></div>
-      <div class="records">${records.length > 0 ? records.map((record) => html`<pre tabindex="0">${recordOf(record)}</pre>`) : "The log has no event that passes the filter."}</div>`;
+    return html`<h4>${t.preview}</h4>
+      <p class="muted">${t.destinations.previewText}</p>
+      <div class="bar"><label>${t.destinations.previewFormat}<select @change=${onFormat}>${KINDS[destination.kind]?.formats.map((name) => html`<option .selected=${name === format}>${name}</option>`)}</select></label></div>
+      <div class="records">${records.length > 0 ? records.map((record) => html`<pre tabindex="0">${recordOf(record)}</pre>`) : t.destinations.previewEmpty}</div>`;
   }
 
   private replayOf({ destination, counted }: Opened): TemplateResult {
     const { replay } = destination;
     if (replay) {
-      return html`<h4>Replay</h4>
-        <p>${badgeOf(replay.state)} ${NUMBERS.format(replay.position)} records were sent; it is at ${NUMBERS.format(replay.cursor_seq)} of ${NUMBERS.format(replay.end_seq)} in the log. Its records have the run ${replay.number}.
-        <button class="danger" @click=${() => this.confirmStop(destination)}>Stop</button></p>`;
+      return html`<h4>${t.destinations.replay}</h4>
+        <p>${badgeOf(replay.state)} ${t.destinations.replaying(numbers.format(replay.position), numbers.format(replay.cursor_seq), numbers.format(replay.end_seq), `${replay.number}`)}
+        <button class="danger" @click=${() => this.confirmStop(destination)}>${t.stop}</button></p>`;
     }
-    return html`<h4>Replay</h4>
-      <form class="inline" aria-label="Replay" @submit=${(event: SubmitEvent) => this.count(event, destination)}>
-        <label>Received from<input name="from" type="datetime-local" step="1" /></label>
-        <label>or from position in the log<input name="from_seq" type="number" min="0" placeholder="0" /></label>
-        <label>Received before<input name="to" type="datetime-local" step="1" /></label>
-        <button ?disabled=${this.isBusy}>Count</button>
+    return html`<h4>${t.destinations.replay}</h4>
+      <form class="inline" aria-label=${t.destinations.replay} @submit=${(event: SubmitEvent) => this.count(event, destination)}>
+        <label>${t.destinations.from}<input name="from" type="datetime-local" step="1" /></label>
+        <label>${t.destinations.fromPosition}<input name="from_seq" type="number" min="0" placeholder="0" /></label>
+        <label>${t.destinations.before}<input name="to" type="datetime-local" step="1" /></label>
+        <button ?disabled=${this.isBusy}>${t.destinations.countEvents}</button>
       </form>
       ${counted ? this.countOf(destination, counted) : nothing}`;
   }
@@ -239,28 +245,28 @@ export class Destinations extends Section {
   private countOf(destination: Destination, counted: Counted): TemplateResult {
     const { from_seq, end_seq, count } = counted.range;
     const total = end_seq - from_seq;
-    const matching = NUMBERS.format(count?.matching ?? 0);
+    const matching = numbers.format(count?.matching ?? 0);
     const sentence = count && count.looked_at < total
-      ? `${matching} of the first ${NUMBERS.format(count.looked_at)} events pass the filter; the range has ${NUMBERS.format(total)}.`
-      : `${matching} of the ${NUMBERS.format(total)} events of the range pass the filter.`;
+      ? t.destinations.countedPart(matching, numbers.format(count.looked_at), numbers.format(total))
+      : t.destinations.counted(matching, numbers.format(total));
     return html`<p role="status">${sentence}
-      <button class="primary" ?disabled=${total === 0} @click=${() => this.confirmReplay(destination, counted)}>Start the replay</button></p>`;
+      <button class="primary" ?disabled=${total === 0} @click=${() => this.confirmReplay(destination, counted)}>${t.destinations.startReplay}</button></p>`;
   }
 
   private setAsideOf({ destination, setAside, cursor, resent }: Opened): TemplateResult {
     const rows = setAside.map((event) => html`<tr>
-      <td>${event.position}${event.run > 0 ? html` <span class="muted">run ${event.run}</span>` : nothing}</td>
-      <th scope="row"><a href=${this.linkTo("events", { event: event.event_id })}>${event.event_id}</a> <span class="muted">${event.seq} in the log</span></th>
+      <td>${event.position}${event.run > 0 ? html` <span class="muted">${t.destinations.run(`${event.run}`)}</span>` : nothing}</td>
+      <th scope="row"><a href=${this.linkTo("events", { event: event.event_id })}>${event.event_id}</a> <span class="muted">${t.destinations.inLog(`${event.seq}`)}</span></th>
       <td>${time(event.at)}</td>
       <td>${visible(event.reason)}</td>
-      <td class="actions"><button ?disabled=${this.isBusy} @click=${() => this.resend(destination, event)}>Resend</button></td>
+      <td class="actions"><button ?disabled=${this.isBusy} @click=${() => this.resend(destination, event)}>${t.destinations.resend}</button></td>
     </tr>`);
     const more = (opened: Opened): void => void this.attempt(() => this.showMore(opened));
-    return html`<h4>Set aside</h4>
-      <p class="muted">Events that the receiver has refused for good. They keep their positions, and leave this list once they are delivered.</p>
-      ${resent ? html`<p role="status">${NUMBERS.format(resent.events.length)} sent again, ${NUMBERS.format(resent.remaining)} still in the list.</p>${resentList(resent)}` : nothing}
-      ${rows.length > 0 ? html`<div class="bar"><button ?disabled=${this.isBusy} @click=${() => this.resend(destination)}>Resend the first ten</button></div>` : nothing}
-      ${this.table(["Position", "Event", "Refused", "Response", ""], rows, "The receiver has refused nothing.")}
-      ${cursor && this.opened ? html`<p><button @click=${() => this.opened && more(this.opened)}>Show more</button></p>` : nothing}`;
+    return html`<h4>${t.destinations.setAside}</h4>
+      <p class="muted">${t.destinations.setAsideText}</p>
+      ${resent ? html`<p role="status">${t.destinations.resent(numbers.format(resent.events.length), numbers.format(resent.remaining))}</p>${resentList(resent)}` : nothing}
+      ${rows.length > 0 ? html`<div class="bar"><button ?disabled=${this.isBusy} @click=${() => this.resend(destination)}>${t.destinations.resendTen}</button></div>` : nothing}
+      ${this.table([t.position, t.event, t.destinations.refused, t.response, ""], rows, t.destinations.noneRefused)}
+      ${cursor && this.opened ? html`<p><button @click=${() => this.opened && more(this.opened)}>${t.showMore}</button></p>` : nothing}`;
   }
 }

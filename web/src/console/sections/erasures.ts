@@ -1,7 +1,8 @@
 import { css, html, nothing, type TemplateResult } from "lit";
 import { type Api, asFailure, isAbort, optional } from "../../shared/api.js";
 import { visible } from "../../shared/visible.js";
-import { badgeOf, BASES, countOf, type Erasure, EXTENTS, facts, isCancellable, isMoving, labelOf, type ListedEvent, outOfReach, stepOf } from "../erasures/views.js";
+import { badgeOf, countOf, type Erasure, facts, isCancellable, isMoving, type ListedEvent, outOfReach, stepOf } from "../erasures/views.js";
+import { t } from "../languages/index.js";
 import { fieldsOf, listOf, Section, time } from "../section.js";
 
 /** How often the page reads an erasure that changes by itself. */
@@ -23,9 +24,12 @@ export class Erasures extends Section {
   static override styles = [Section.styles, css`fieldset { flex-direction: column; }`];
   declare private erasures: Erasure[];
   declare private opened: Opened | undefined;
-  protected readonly heading = "Erasures";
-  protected readonly text =
-    "Erase a person from the events of this project and environment. The service lists the events, you check and confirm the list, and after a grace period the listed parts are erased. The log stays verifiable.";
+  protected get heading(): string {
+    return t.sections.erasures;
+  }
+  protected get text(): string {
+    return t.erasures.text;
+  }
 
   constructor() {
     super();
@@ -78,71 +82,71 @@ export class Erasures extends Section {
       const { erasure } = await this.session.api.send<{ erasure: Erasure }>("POST", "/erasures", { ...fields, identifiers });
       // The identifiers stay nowhere.
       form.reset();
-      this.go({ erasure: erasure.id }, "The erasure was requested.");
+      this.go({ erasure: erasure.id }, t.erasures.wasRequested);
     });
   }
 
   private exclude(id: string, seq: number): void {
-    void this.change(() => this.session.api.send("POST", `/erasures/${id}/exclude`, { seqs: [seq] }), `Event ${seq} was excluded.`);
+    void this.change(() => this.session.api.send("POST", `/erasures/${id}/exclude`, { seqs: [seq] }), t.erasures.wasExcluded(seq));
   }
 
   private confirm(erasure: Erasure): void {
     this.ask({
-      title: `Confirm the list of ${countOf(erasure)}`, verb: "Erase after the grace period", typed: erasure.id,
-      text: "You confirm this list. Until the end of the grace period you can cancel. What is erased cannot be restored.",
+      title: t.erasures.confirmTitle(countOf(erasure)), verb: t.erasures.confirmVerb, typed: erasure.id,
+      text: t.erasures.confirmText,
       run: () => this.session.api.send("POST", `/erasures/${erasure.id}/confirm`, { digest: erasure.digest }),
     });
   }
 
   private cancel({ id }: Erasure): void {
     this.ask({
-      title: `Cancel the erasure ${id}`, verb: "Cancel the erasure", text: "Its events stay, and its list is deleted. To erase the person, request it again.",
+      title: t.erasures.cancelTitle(id), verb: t.erasures.cancelVerb, text: t.erasures.cancelText,
       run: async () => {
         await this.session.api.send("DELETE", `/erasures/${id}`);
-        this.go({ erasure: undefined }, "The erasure was cancelled.");
+        this.go({ erasure: undefined }, t.erasures.wasCancelled);
       },
     });
   }
 
   protected override content(): TemplateResult {
-    if (!this.session.isMaster) return html`<p class="notice">Erasures need a master key.</p>`;
+    if (!this.session.isMaster) return html`<p class="notice">${t.erasures.needMaster}</p>`;
     return this.wanted ? this.page() : html`${this.form()} ${this.list()}`;
   }
 
   private form(): TemplateResult {
-    return html`<h3>Request</h3>
+    return html`<h3>${t.erasures.request}</h3>
       <form class="inline" @submit=${this.request}>
-        <label class="wide">Ids, one a line<textarea name="ids" rows="4" autocomplete="off" spellcheck="false" placeholder="usr_42"></textarea></label>
-        <label class="wide">Names and addresses, one a line<textarea name="texts" rows="4" autocomplete="off" spellcheck="false" placeholder="jane@example.com"></textarea></label>
-        <fieldset><legend>Extent</legend>${EXTENTS.map(([name, label, text], index) => html`
+        <label class="wide">${t.erasures.ids}<textarea name="ids" rows="4" autocomplete="off" spellcheck="false" placeholder="usr_42"></textarea></label>
+        <label class="wide">${t.erasures.texts}<textarea name="texts" rows="4" autocomplete="off" spellcheck="false" placeholder="jane@example.com"></textarea></label>
+        <fieldset><legend>${t.erasures.extent}</legend>${Object.entries(t.erasures.extents).map(([name, [label, text]], index) => html`
           <label class="check"><input type="radio" name="extent" value=${name} ?checked=${index === 0} /> <span>${label}: <span class="muted">${text}</span></span></label>`)}</fieldset>
-        <label>Basis<select name="basis">${BASES.map(([name, label]) => html`<option value=${name}>${label}</option>`)}</select></label>
-        <label>Ticket (no name, no address)<input name="ticket" maxlength="64" autocomplete="off" /></label>
-        <button class="primary" ?disabled=${this.isBusy}>Find the events</button>
-        <span class="muted">An id matches a whole value. A name or an address also matches within a text, at word boundaries. The identifiers are kept in memory until the list is made, and stored nowhere.</span>
+        <label>${t.erasures.basis}<select name="basis">${Object.entries(t.erasures.bases).map(([name, label]) => html`<option value=${name}>${label}</option>`)}</select></label>
+        <label>${t.erasures.ticketLabel}<input name="ticket" maxlength="64" autocomplete="off" /></label>
+        <button class="primary" ?disabled=${this.isBusy}>${t.erasures.find}</button>
+        <span class="muted">${t.erasures.help}</span>
       </form>`;
   }
 
   private list(): TemplateResult {
     const rows = this.erasures.map((erasure) => html`<tr>
       <th scope="row"><a href=${this.hrefOf({ erasure: erasure.id })}>${erasure.ticket === null ? erasure.id : visible(erasure.ticket)}</a></th>
-      <td>${badgeOf(erasure.state)}</td><td>${labelOf(BASES, erasure.basis)}</td><td>${countOf(erasure)}</td><td>${time(erasure.created_at)}</td><td>${time(erasure.not_before)}</td><td>${time(erasure.done_at)}</td>
+      <td>${badgeOf(erasure.state)}</td><td>${t.erasures.bases[erasure.basis] ?? erasure.basis}</td><td>${countOf(erasure)}</td><td>${time(erasure.created_at)}</td><td>${time(erasure.not_before)}</td><td>${time(erasure.done_at)}</td>
     </tr>`);
-    return this.table(["Erasure", "State", "Basis", "Events", "Requested", "Not before", "Done"], rows, "No erasures.");
+    return this.table([t.erasures.erasure, t.state, t.erasures.basis, t.events, t.requested, t.notBefore, t.erasures.doneColumn], rows, t.erasures.none);
   }
 
   private page(): TemplateResult {
     const { opened } = this;
-    const back = html`<p><a href=${this.hrefOf({ erasure: undefined })}>All erasures</a></p>`;
-    if (!opened) return html`${back}<p class="notice">This erasure does not exist, or it was cancelled.</p>`;
+    const back = html`<p><a href=${this.hrefOf({ erasure: undefined })}>${t.erasures.back}</a></p>`;
+    if (!opened) return html`${back}<p class="notice">${t.erasures.gone}</p>`;
     const { erasure } = opened;
     const canConfirm = erasure.state === "listed" && erasure.digest !== null;
     return html`${back}
       <h3>${erasure.id}</h3>
       ${stepOf(erasure)} ${facts(erasure)}
       <div class="bar">
-        ${canConfirm ? html`<button class="danger" ?disabled=${this.isBusy} @click=${() => this.confirm(erasure)}>Confirm this list</button>` : nothing}
-        ${isCancellable(erasure) ? html`<button @click=${() => this.cancel(erasure)}>Cancel this erasure</button>` : nothing}
+        ${canConfirm ? html`<button class="danger" ?disabled=${this.isBusy} @click=${() => this.confirm(erasure)}>${t.erasures.confirm}</button>` : nothing}
+        ${isCancellable(erasure) ? html`<button @click=${() => this.cancel(erasure)}>${t.erasures.cancel}</button>` : nothing}
       </div>
       ${erasure.state === "listing" ? nothing : this.events(opened)} ${outOfReach(erasure)}`;
   }
@@ -150,12 +154,12 @@ export class Erasures extends Section {
   private events(opened: Opened): TemplateResult {
     const { erasure, events, cursor } = opened;
     const rows = events.map(({ seq, id, occurred_at, action, row, parts }) => html`<tr>
-      <th scope="row">${seq}</th><td>${id === null ? "removed" : html`<a href=${this.linkTo("events", { event: id })}>${visible(action ?? id)}</a>`}</td><td>${time(occurred_at)}</td>
-      <td class="wide">${row ? "the whole event" : parts.join(", ")}</td>
-      <td class="actions">${erasure.state === "listed" ? html`<button ?disabled=${this.isBusy} aria-label="Exclude event ${seq}" @click=${() => this.exclude(erasure.id, seq)}>Exclude</button>` : nothing}</td>
+      <th scope="row">${seq}</th><td>${id === null ? t.erasures.removed : html`<a href=${this.linkTo("events", { event: id })}>${visible(action ?? id)}</a>`}</td><td>${time(occurred_at)}</td>
+      <td class="wide">${row ? t.erasures.whole : parts.join(", ")}</td>
+      <td class="actions">${erasure.state === "listed" ? html`<button ?disabled=${this.isBusy} aria-label=${t.erasures.excludeEvent(seq)} @click=${() => this.exclude(erasure.id, seq)}>${t.erasures.exclude}</button>` : nothing}</td>
     </tr>`);
-    return html`<h3>Events</h3>
-      ${this.table(["Position", "Event", "Occurred", "Erased", ""], rows, "No events.")}
-      ${cursor === null ? nothing : html`<p><button ?disabled=${this.isBusy} @click=${() => this.more(opened)}>Show more</button></p>`}`;
+    return html`<h3>${t.events}</h3>
+      ${this.table([t.position, t.event, t.erasures.occurred, t.erasures.erased, ""], rows, t.erasures.noEvents)}
+      ${cursor === null ? nothing : html`<p><button ?disabled=${this.isBusy} @click=${() => this.more(opened)}>${t.showMore}</button></p>`}`;
   }
 }

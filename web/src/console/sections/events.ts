@@ -3,6 +3,7 @@ import { theme } from "../../shared/theme.js";
 import { fromFragment, isSameStep, toFragment } from "../../viewer/filter.js";
 import type { AuditLogViewer } from "../../viewer/viewer.js";
 import { hashOf, readAddress } from "../address.js";
+import { followLanguage, language, t } from "../languages/index.js";
 import type { Session } from "../session.js";
 
 /** The name in the address of the service's own events: they are shown. */
@@ -22,6 +23,11 @@ export class Events extends LitElement {
       label { display: flex; align-items: center; gap: 6px; padding: 6px 14px 0; }
     `,
   ];
+
+  constructor() {
+    super();
+    followLanguage(this);
+  }
 
   private get isOwnShown(): boolean {
     return new URLSearchParams(this.query).has(OWN);
@@ -59,8 +65,8 @@ export class Events extends LitElement {
 
   override render(): TemplateResult {
     const { key, project, environment } = this.session;
-    return html`<label><input type="checkbox" .checked=${this.isOwnShown} @change=${this.onOwn} />Show the service’s own events, such as changes of settings</label>
-      <audit-log-viewer lang="en" .token=${key} .projectId=${project?.id} .environment=${environment} .withoutOwnEvents=${!this.isOwnShown}
+    return html`<label><input type="checkbox" .checked=${this.isOwnShown} @change=${this.onOwn} />${t.showOwn}</label>
+      <audit-log-viewer lang=${language} .token=${key} .projectId=${project?.id} .environment=${environment} .withoutOwnEvents=${!this.isOwnShown}
         @audit-view-changed=${this.onView}></audit-log-viewer>`;
   }
 }

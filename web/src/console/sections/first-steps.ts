@@ -3,6 +3,7 @@ import { Api, isAbort } from "../../shared/api.js";
 import { copyText } from "../../shared/copy.js";
 import type { AuditEvent, EventPage } from "../../shared/types.js";
 import { follow } from "../../viewer/live-feed.js";
+import { t } from "../languages/index.js";
 import { nameOf, Section, time } from "../section.js";
 
 interface Key {
@@ -39,8 +40,12 @@ export class FirstSteps extends Section {
   declare private first: AuditEvent | undefined;
   /** Whether the line was copied, in words. */
   declare private copy: string;
-  protected readonly heading = "First steps";
-  protected readonly text = "No application has sent an event to this project and environment yet.";
+  protected get heading(): string {
+    return t.firstSteps.title;
+  }
+  protected get text(): string {
+    return t.firstSteps.text;
+  }
 
   constructor() {
     super();
@@ -102,7 +107,7 @@ export class FirstSteps extends Section {
   }
 
   private async copyLine(): Promise<void> {
-    this.copy = (await copyText(this.line)) ? "Copied." : "The browser does not let the page copy: select the line and copy it.";
+    this.copy = (await copyText(this.line)) ? t.copied : t.firstSteps.notCopied;
   }
 
   protected override content(): TemplateResult {
@@ -112,30 +117,29 @@ export class FirstSteps extends Section {
   private keyStep(): TemplateResult {
     const { isMaster, environment } = this.session;
     const { length } = this.keys;
-    const existing = length === 0 ? nothing : html`<p>${length === 1 ? `The key “${this.keys[0]?.name ?? ""}” may be used.` : `${length} keys may be used.`} A key is shown only when it is created.</p>`;
-    const own = html`<p>Use the key with which you are signed in, if it may write events.</p>`;
-    const create = html`<p><button class=${length === 0 ? "primary" : ""} ?disabled=${this.isBusy} @click=${() => this.createKey()}>Create a key that sends ${environment} events</button></p>`;
-    return html`<li class=${this.key || length > 0 ? "done" : ""}><h3>A key</h3>
-      ${this.key ? html`<p>The key is in the line below. It is shown only now: store it.</p><pre tabindex="0">${this.key}</pre>` : html`${existing} ${isMaster ? create : own}`}
+    const existing = length === 0 ? nothing : html`<p>${length === 1 ? t.firstSteps.oneKey(this.keys[0]?.name ?? "") : t.firstSteps.keys(length)} ${t.firstSteps.shownOnce}</p>`;
+    const own = html`<p>${t.firstSteps.ownKey}</p>`;
+    const create = html`<p><button class=${length === 0 ? "primary" : ""} ?disabled=${this.isBusy} @click=${() => this.createKey()}>${t.firstSteps.createKey(t.environments[environment] ?? environment)}</button></p>`;
+    return html`<li class=${this.key || length > 0 ? "done" : ""}><h3>${t.firstSteps.key}</h3>
+      ${this.key ? html`<p>${t.firstSteps.keyBelow}</p><pre tabindex="0">${this.key}</pre>` : html`${existing} ${isMaster ? create : own}`}
     </li>`;
   }
 
   private eventStep(): TemplateResult {
     const { first } = this;
-    return html`<li class=${first ? "done" : ""}><h3>The first event</h3>
-      ${this.key ? nothing : html`<p>The line takes a key from the variable <code>PROJECT_KEY</code>.</p>`}
+    return html`<li class=${first ? "done" : ""}><h3>${t.firstSteps.event}</h3>
+      ${this.key ? nothing : html`<p>${t.firstSteps.variable(html`<code>PROJECT_KEY</code>`)}</p>`}
       <pre tabindex="0">${this.line}</pre>
-      <p><button @click=${() => this.copyLine()}>Copy</button> <span role="status">${this.copy}</span></p>
+      <p><button @click=${() => this.copyLine()}>${t.copy}</button> <span role="status">${this.copy}</span></p>
       <p role="status">${first
-        ? html`✓ The first event has arrived: <a href=${this.linkTo("events", { event: first.id })}>${first.action}</a> of ${nameOf(first.actor ?? {})}, ${time(first.received_at)}.`
-        : html`<span class="spinner">Waiting for the first event …</span>`}</p>
+        ? t.firstSteps.arrived(html`<a href=${this.linkTo("events", { event: first.id })}>${first.action}</a>`, nameOf(first.actor ?? {}), time(first.received_at))
+        : html`<span class="spinner">${t.firstSteps.waiting}</span>`}</p>
     </li>`;
   }
 
   private nextStep(): TemplateResult {
-    return html`<li><h3>Before real events</h3>
-      <p>What <a href=${this.linkTo("redaction", {})}>redaction</a> removes is stored nowhere, and what it keeps cannot be removed later: try it with an event of yours.
-        Then look at the <a href=${this.linkTo("rules", {})}>alert rules</a>, and send alerts to a <a href=${this.linkTo("webhooks", {})}>webhook</a>.</p>
+    return html`<li><h3>${t.firstSteps.next}</h3>
+      <p>${t.firstSteps.nextText(this.linkTo("redaction", {}), this.linkTo("rules", {}), this.linkTo("webhooks", {}))}</p>
     </li>`;
   }
 }

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Api } from "../../shared/api.js";
+import { dates, t } from "../languages/index.js";
 import { fieldsOf, listOf, Section, time } from "../section.js";
 import type { Project } from "../session.js";
 
@@ -27,8 +28,12 @@ export class Keys extends Section {
   static override properties = { keys: { state: true }, masters: { state: true } };
   declare private keys: Key[];
   declare private masters: Key[];
-  protected readonly heading = "Projects and keys";
-  protected readonly text = "A project key acts on one project in one environment. A key is shown once, when it is created; the server stores its hash.";
+  protected get heading(): string {
+    return t.sections.keys;
+  }
+  protected get text(): string {
+    return t.keys.text;
+  }
 
   constructor() {
     super();
@@ -48,32 +53,32 @@ export class Keys extends Section {
 
   private revoke(key: Key, path: string): void {
     this.ask({
-      title: `Revoke the key “${key.name}”`, verb: "Revoke", typed: key.name,
-      text: `Every request with ${key.prefix}… is refused from now on. This cannot be undone. Last used: ${key.lastUsedAt ?? "never"}.`,
+      title: t.keys.revokeTitle(key.name), verb: t.keys.revoke, typed: key.name,
+      text: t.keys.revokeText(key.prefix, key.lastUsedAt ? dates.format(new Date(key.lastUsedAt)) : t.keys.never),
       run: () => this.session.api.send("DELETE", `${path}/${key.id}`),
     });
   }
 
   private rotate(key: Key, path: string): void {
     this.ask({
-      title: `Replace the key “${key.name}”`, verb: "Replace", text: "A new key with the same limits is created. The old one ends in 24 hours.",
+      title: t.keys.replaceTitle(key.name), verb: t.keys.replace, text: t.keys.replaceText,
       run: async () => {
         const { key: text } = await this.session.api.send<{ key: string }>("POST", `${path}/${key.id}/rotate`, undefined, { overlap: OVERLAP_SECONDS });
-        this.reveal(`The key that replaces “${key.name}”`, text);
+        this.reveal(t.keys.replaced(key.name), text);
       },
     });
   }
 
   private renameKey(key: Key): void {
     this.ask({
-      title: `Rename the key “${key.name}”`, verb: "Rename", text: "The key itself stays as it is.", name: key.name,
+      title: t.keys.renameKey(key.name), verb: t.keys.rename, text: t.keys.renameKeyText, name: key.name,
       run: (name) => this.session.api.send("PATCH", `/keys/${key.id}`, { name }),
     });
   }
 
   private renameProject(project: Project): void {
     this.ask({
-      title: `Rename the project “${project.name}”`, verb: "Rename", text: "Its keys, events and log stay as they are.", name: project.name,
+      title: t.keys.renameProject(project.name), verb: t.keys.rename, text: t.keys.renameProjectText, name: project.name,
       run: (name) => this.changeProject(project, { name }),
     });
   }
@@ -81,19 +86,17 @@ export class Keys extends Section {
   private archive(project: Project): void {
     const isArchived = project.archived_at !== undefined;
     this.ask({
-      title: `${isArchived ? "Unarchive" : "Archive"} the project “${project.name}”`, verb: isArchived ? "Unarchive" : "Archive",
-      text: isArchived
-        ? "It takes events again."
-        : "It takes no events from now on: applications that send some get an error. Reading, proofs and settings stay possible, and it can be unarchived.",
+      title: isArchived ? t.keys.unarchiveTitle(project.name) : t.keys.archiveTitle(project.name), verb: isArchived ? t.keys.unarchive : t.keys.archive,
+      text: isArchived ? t.keys.unarchiveText : t.keys.archiveText,
       run: () => this.changeProject(project, { archived: !isArchived }),
     });
   }
 
   private editFilters(project: Project): void {
     this.ask({
-      title: `Metadata filters of the project “${project.name}”`, verb: "Store",
-      text: "The members of metadata by which events can be filtered, such as metadata.order.id. They apply to all events, also to those that are stored already.",
-      list: { label: "Paths, one per line", items: project.metadata_filter_paths ?? [] },
+      title: t.keys.filtersTitle(project.name), verb: t.store,
+      text: t.keys.filtersText,
+      list: { label: t.keys.paths, items: project.metadata_filter_paths ?? [] },
       run: (text) => this.changeProject(project, { metadata_filter_paths: listOf(text, /\n/) }),
     });
   }
@@ -117,7 +120,7 @@ export class Keys extends Section {
     };
     const send = async (): Promise<void> => {
       const { key } = await this.session.api.send<{ key: string }>("POST", path, body);
-      this.reveal(`The key “${fields["name"] ?? ""}”`, key);
+      this.reveal(t.keys.created(fields["name"] ?? ""), key);
     };
     if (await this.change(send)) form.reset();
   }
@@ -129,7 +132,7 @@ export class Keys extends Section {
       const { project } = await this.session.api.send<{ project: Project }>("POST", "/projects", body);
       this.dispatchEvent(new CustomEvent("project-created", { detail: project, bubbles: true, composed: true }));
     };
-    if (await this.attempt(create, `Project ${body["name"] ?? ""} created.`)) form.reset();
+    if (await this.attempt(create, t.keys.projectCreated(body["name"] ?? ""))) form.reset();
   }
 
   private rows(keys: Key[], path: string): TemplateResult[] {
@@ -137,15 +140,15 @@ export class Keys extends Section {
     return shown.map((key) => html`<tr>
       <th scope="row">${key.name}</th>
       <td><code>${key.prefix}…</code></td>
-      <td>${key.environment ?? "all projects"}</td>
-      <td>${key.scopes?.join(", ") ?? "everything"}${key.networks ? html`<br /><span class="muted">from ${key.networks.join(", ")}</span>` : nothing}</td>
+      <td>${key.environment === undefined ? t.keys.allProjects : t.environments[key.environment]}</td>
+      <td>${key.scopes?.join(", ") ?? t.keys.everything}${key.networks ? html`<br /><span class="muted">${t.keys.fromNetworks(key.networks.join(", "))}</span>` : nothing}</td>
       <td>${time(key.lastUsedAt)}${key.lastUsedFrom ? html`<br /><span class="muted">${key.lastUsedFrom}</span>` : nothing}</td>
-      <td>${key.revokedAt ? html`<span class="badge failed">revoked</span>` : key.expiresAt ? html`until ${time(key.expiresAt)}` : "no end"}</td>
+      <td>${key.revokedAt ? html`<span class="badge failed">${t.keys.revoked}</span>` : key.expiresAt ? t.keys.until(time(key.expiresAt)) : t.keys.noEnd}</td>
       <td class="actions">
         ${key.revokedAt ? nothing : html`
-          ${this.session.isMaster && path === "/keys" ? html`<button @click=${() => this.renameKey(key)}>Rename</button>` : nothing}
-          ${this.session.isMaster ? html`<button @click=${() => this.rotate(key, path)}>Replace</button>` : nothing}
-          <button class="danger" @click=${() => this.revoke(key, path)}>Revoke</button>`}
+          ${this.session.isMaster && path === "/keys" ? html`<button @click=${() => this.renameKey(key)}>${t.keys.rename}</button>` : nothing}
+          ${this.session.isMaster ? html`<button @click=${() => this.rotate(key, path)}>${t.keys.replace}</button>` : nothing}
+          <button class="danger" @click=${() => this.revoke(key, path)}>${t.keys.revoke}</button>`}
       </td>
     </tr>`);
   }
@@ -158,44 +161,44 @@ export class Keys extends Section {
       <td>${time(project.archived_at)}</td>
       <td>${project.metadata_filter_paths?.join(", ") ?? "–"}</td>
       <td class="actions">
-        <button @click=${() => this.renameProject(project)}>Rename</button>
-        <button @click=${() => this.editFilters(project)}>Metadata filters</button>
-        <button @click=${() => this.archive(project)}>${project.archived_at ? "Unarchive" : "Archive"}</button>
+        <button @click=${() => this.renameProject(project)}>${t.keys.rename}</button>
+        <button @click=${() => this.editFilters(project)}>${t.keys.metadataFilters}</button>
+        <button @click=${() => this.archive(project)}>${project.archived_at ? t.keys.unarchive : t.keys.archive}</button>
       </td>
     </tr>`);
   }
 
   protected override content(): TemplateResult {
-    const columns = ["Name", "Key", "Environment", "May", "Last used", "Ends", ""];
+    const columns = [t.name, t.key, t.environment, t.keys.may, t.keys.lastUsed, t.keys.ends, ""];
     const { isMaster, project, projects } = this.session;
     const ofProject = this.keys.filter((key) => !project || key.project_id === project.id);
     return html`
-      <label class="check"><input type="checkbox" .checked=${this.isRevokedShown} @change=${() => this.go({ revoked: this.isRevokedShown ? undefined : "shown" })} /> Show revoked keys</label>
-      <h3>Keys of the project ${project?.name ?? ""}</h3>
-      ${this.table(columns, this.rows(ofProject, "/keys"), "No keys.")}
-      ${isMaster ? this.form("/keys", "Create project key") : this.masterOnly()}
+      <label class="check"><input type="checkbox" .checked=${this.isRevokedShown} @change=${() => this.go({ revoked: this.isRevokedShown ? undefined : "shown" })} /> ${t.keys.showRevoked}</label>
+      <h3>${t.keys.ofProject(project?.name ?? "")}</h3>
+      ${this.table(columns, this.rows(ofProject, "/keys"), t.keys.none)}
+      ${isMaster ? this.form("/keys", t.keys.createKey) : this.masterOnly()}
       ${isMaster
-        ? html`<h3>Projects</h3>
-            ${this.table(["Name", "ID", "Created", "Archived", "Metadata filters", ""], this.projectRows(projects), "No projects.")}
+        ? html`<h3>${t.keys.projects}</h3>
+            ${this.table([t.name, t.keys.projectId, t.created, t.keys.archived, t.keys.metadataFilters, ""], this.projectRows(projects), t.keys.noProjects)}
             <form class="inline" @submit=${this.createProject}>
-              <label class="wide">New project: name<input name="name" required maxlength="100" /></label><button class="primary">Create project</button>
+              <label class="wide">${t.newProjectName}<input name="name" required maxlength="100" /></label><button class="primary">${t.createProject}</button>
             </form>
-            <h3>Master keys</h3>
-            <p class="muted">A master key administers every project of the organization.</p>
-            ${this.table(columns, this.rows(this.masters, "/master-keys"), "No master keys.")} ${this.form("/master-keys", "Create master key")}`
+            <h3>${t.keys.masterKeys}</h3>
+            <p class="muted">${t.keys.masterText}</p>
+            ${this.table(columns, this.rows(this.masters, "/master-keys"), t.keys.noMasters)} ${this.form("/master-keys", t.keys.createMaster)}`
         : nothing}
     `;
   }
 
   private form(path: string, verb: string): TemplateResult {
     return html`<form class="inline" @submit=${(event: SubmitEvent) => this.create(event, path)}>
-      <label>Name<input name="name" required maxlength="100" /></label>
-      ${path === "/keys" ? html`<label>Environment<select name="environment"><option>live</option><option>test</option></select></label>` : nothing}
-      <label>Ends<input name="expires_at" type="datetime-local" /></label>
-      <label>Networks<input name="networks" placeholder="10.0.0.0/8" /></label>
+      <label>${t.name}<input name="name" required maxlength="100" /></label>
+      ${path === "/keys" ? html`<label>${t.environment}<select name="environment">${Object.entries(t.environments).map(([name, label]) => html`<option value=${name}>${label}</option>`)}</select></label>` : nothing}
+      <label>${t.keys.ends}<input name="expires_at" type="datetime-local" /></label>
+      <label>${t.networks}<input name="networks" placeholder="10.0.0.0/8" /></label>
       ${SCOPES.map((scope) => html`<label class="check"><input type="checkbox" name="scopes" value=${scope} />${scope}</label>`)}
       <button class="primary">${verb}</button>
-      <span class="muted">Without a scope, a key may do everything of its kind.</span>
+      <span class="muted">${t.keys.help}</span>
     </form>`;
   }
 }

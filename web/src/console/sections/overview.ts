@@ -3,9 +3,9 @@ import { type Api, optional, OWN_TENANT } from "../../shared/api.js";
 import { readMetrics, samplesOf } from "../../shared/metrics.js";
 import { visible } from "../../shared/visible.js";
 import { CATEGORIES, type EventPage, type Summary } from "../../shared/types.js";
-import { en } from "../../viewer/languages/en.js";
 import { Formats } from "../../viewer/format.js";
 import { readSummary } from "../../viewer/summary.js";
+import { locale, numbers, t, viewerTexts } from "../languages/index.js";
 import { nameOf, Section, time } from "../section.js";
 import { type Erasure, isOpen } from "../erasures/views.js";
 import type { Retention } from "./retention.js";
@@ -16,36 +16,39 @@ const DAYS = 30;
 const OPEN_ALERTS_MAX = 20;
 /** Values of each list of frequent values. */
 const TOP_MAX = 8;
-const NUMBERS = new Intl.NumberFormat();
 
-/** Numbers of the server, over all projects: the name of a gauge in `/metrics`, its label, and whether it counts bytes. A server that does
+/** Numbers of the server, over all projects: the name of a gauge in `/metrics`, the section that it leads to, and whether it counts bytes. A server that does
  * not show its metrics here has none of them. */
-const GAUGES = [
-  { metric: "audit_webhook_deliveries_pending", label: "deliveries pending, all projects", path: "webhooks" },
-  { metric: "audit_destination_lag_events", label: "events that a destination lacks, all projects", path: "destinations" },
-  { metric: "audit_store_queue_depth", label: "requests in the write queue" },
-  { metric: "audit_index_backlog_events", label: "events not yet indexed" },
-  { metric: "audit_store_events_to_rebuild", label: "events to index again" },
-  { metric: "audit_database_bytes", label: "database", isBytes: true },
-  { metric: "audit_database_index_bytes", label: "index, part of the database", isBytes: true },
-  { metric: "audit_database_wal_bytes", label: "write-ahead log", isBytes: true },
+const GAUGES: { metric: keyof typeof t.overview.gauges; path?: string; isBytes?: boolean }[] = [
+  { metric: "audit_webhook_deliveries_pending", path: "webhooks" },
+  { metric: "audit_destination_lag_events", path: "destinations" },
+  { metric: "audit_store_queue_depth" },
+  { metric: "audit_index_backlog_events" },
+  { metric: "audit_store_events_to_rebuild" },
+  { metric: "audit_database_bytes", isBytes: true },
+  { metric: "audit_database_index_bytes", isBytes: true },
+  { metric: "audit_database_wal_bytes", isBytes: true },
 ];
 
 /** The events of the day, of those that the plan allows. */
 function today({ events_today: { count, max } }: Usage): string {
-  return max === null ? NUMBERS.format(count) : `${NUMBERS.format(count)} of ${NUMBERS.format(max)}`;
+  return max === null ? numbers.format(count) : t.overview.ofMax(numbers.format(count), numbers.format(max));
 }
 
 /** Counts, alerts and the state of the server at a glance. */
 export class Overview extends Section {
   static override properties = {};
   static override styles = [Section.styles, css`.chart { margin: 12px 0; padding: 12px; border: 1px solid var(--border); border-radius: var(--radius); }`];
-  protected readonly heading = "Overview";
-  protected readonly text = `The last ${DAYS} days of this project, and the state of the server.`;
+  protected get heading(): string {
+    return t.sections.overview;
+  }
+  protected get text(): string {
+    return t.overview.text(DAYS);
+  }
   private summary: Summary | undefined;
   private openAlerts: string | undefined;
   private logSize: number | undefined;
-  private readiness = "";
+  private isReady = false;
   private metrics = "";
   private usage: Usage | undefined;
   /** The plan of retention in its grace period. */
@@ -56,7 +59,7 @@ export class Overview extends Section {
   private names = new Map<string, string>();
   /** Whether no client has sent an event yet. */
   private isEmpty = false;
-  private readonly formats = new Formats(navigator.language, en, false);
+  private formats = new Formats(locale, viewerTexts, false);
 
   protected override async load(api: Api, signal: AbortSignal): Promise<void> {
     const start_date = new Date(Date.now() - DAYS * 86_400_000).toISOString();
@@ -80,7 +83,7 @@ export class Overview extends Section {
     this.usage = usage?.usage;
     this.openAlerts = alerts && `${alerts.alerts.length}${alerts.has_more ? "+" : ""}`;
     this.logSize = checkpoint === undefined ? undefined : Number(checkpoint.split("\n")[1]);
-    this.readiness = ready ? "ready" : "not ready";
+    this.isReady = ready;
     this.metrics = metrics;
   }
 
@@ -93,10 +96,10 @@ export class Overview extends Section {
   }
 
   private gauges(): (TemplateResult | typeof nothing)[] {
-    return GAUGES.flatMap(({ metric, label, path, isBytes }) => {
+    return GAUGES.flatMap(({ metric, path, isBytes }) => {
       const [sample] = samplesOf(this.metrics, metric);
       if (!sample) return [];
-      return [this.card(label, isBytes ? this.formats.bytes(sample.value) : sample.value, path && this.linkTo(path, {}))];
+      return [this.card(t.overview.gauges[metric], isBytes ? this.formats.bytes(sample.value) : sample.value, path && this.linkTo(path, {}))];
     });
   }
 
@@ -104,37 +107,39 @@ export class Overview extends Section {
   private removals(): TemplateResult {
     const { plan, erasures } = this;
     const [first] = erasures.flatMap(({ state, not_before }) => (state === "planned" && not_before ? [not_before] : [])).sort();
+    const open = t.overview.erasures(this.linkTo("erasures", {}), erasures.length);
     return html`
-      ${plan ? html`<p class="notice"><a href=${this.linkTo("retention", {})}>${NUMBERS.format(plan.events)} events</a> will be removed, not before ${time(plan.not_before)}.</p>` : nothing}
+      ${plan ? html`<p class="notice">${t.overview.removal(this.linkTo("retention", {}), numbers.format(plan.events), time(plan.not_before))}</p>` : nothing}
       ${erasures.length > 0
-        ? html`<p class="notice"><a href=${this.linkTo("erasures", {})}>${erasures.length === 1 ? "1 erasure is" : `${erasures.length} erasures are`} open</a>${first ? html`; events will be erased, not before ${time(first)}` : nothing}.</p>`
+        ? html`<p class="notice">${first ? t.overview.erasuresPlanned(open, time(first)) : t.overview.erasuresOpen(open)}</p>`
         : nothing}`;
   }
 
   private card(name: string, value: string | number | undefined, href?: string): TemplateResult | typeof nothing {
     if (value === undefined) return nothing;
     const label = href ? html`<a href=${href}>${name}</a>` : html`<span class="muted">${name}</span>`;
-    return html`<div class="card"><b>${typeof value === "number" ? NUMBERS.format(value) : value}</b>${label}</div>`;
+    return html`<div class="card"><b>${typeof value === "number" ? numbers.format(value) : value}</b>${label}</div>`;
   }
 
   protected override content(): TemplateResult {
     const { summary } = this;
+    if (this.formats.language !== locale) this.formats = new Formats(locale, viewerTexts, false);
     const counts = CATEGORIES.map((name) => [name, summary?.buckets.reduce((sum, bucket) => sum + (bucket.categories?.[name] ?? 0), 0) ?? 0] as const);
     return html`
       ${this.isEmpty ? html`<console-first-steps .session=${this.session}></console-first-steps>` : nothing}
       ${this.removals()}
       <div class="cards">
-        ${this.card(`events in ${DAYS} days`, summary?.total, this.linkTo("events", {}))} ${this.card("events in the log", this.logSize, this.linkTo("log", {}))}
-        ${this.card("open alerts", this.openAlerts, this.linkTo("alerts", {}))} ${this.card("server", this.readiness)}
-        ${this.usage ? this.card("live events today", today(this.usage), this.linkTo("usage", {})) : nothing} ${this.gauges()}
+        ${this.card(t.overview.eventsInDays(DAYS), summary?.total, this.linkTo("events", {}))} ${this.card(t.overview.eventsInLog, this.logSize, this.linkTo("log", {}))}
+        ${this.card(t.overview.openAlerts, this.openAlerts, this.linkTo("alerts", {}))} ${this.card(t.overview.server, this.isReady ? t.overview.ready : t.overview.notReady)}
+        ${this.usage ? this.card(t.overview.today, today(this.usage), this.linkTo("usage", {})) : nothing} ${this.gauges()}
       </div>
       ${summary
-        ? html`<h3>Events per day</h3>
+        ? html`<h3>${t.overview.perDay}</h3>
             <div class="chart"><audit-log-histogram .summary=${summary} .formats=${this.formats} @zoom=${this.onZoom}></audit-log-histogram></div>
-            <h3>By category</h3>
-            <div class="cards">${counts.map(([name, count]) => this.card(en.categories[name] ?? name, count, this.linkTo("events", { category: name })))}</div>
-            ${this.top("Most frequent actions", "action", summary)} ${this.top("Most active actors", "actor_id", summary)}
-            ${this.top("Tenants", "tenant_id", summary)}`
+            <h3>${t.overview.byCategory}</h3>
+            <div class="cards">${counts.map(([name, count]) => this.card(viewerTexts.categories[name] ?? name, count, this.linkTo("events", { category: name })))}</div>
+            ${this.top(t.overview.actions, "action", summary)} ${this.top(t.overview.actors, "actor_id", summary)}
+            ${this.top(t.overview.tenants, "tenant_id", summary)}`
         : nothing}
     `;
   }
@@ -145,8 +150,8 @@ export class Overview extends Section {
 
   private top(title: string, field: "action" | "actor_id" | "tenant_id", { top }: Summary): TemplateResult {
     const rows = (top[field] ?? []).slice(0, TOP_MAX).map(
-      ({ value, count }) => html`<tr><td><a href=${this.linkTo("events", { [field]: value })}>${field === "actor_id" ? nameOf({ id: value, name: this.names.get(value) ?? "" }) : visible(value)}</a></td><td>${NUMBERS.format(count)}</td></tr>`,
+      ({ value, count }) => html`<tr><td><a href=${this.linkTo("events", { [field]: value })}>${field === "actor_id" ? nameOf({ id: value, name: this.names.get(value) ?? "" }) : visible(value)}</a></td><td>${numbers.format(count)}</td></tr>`,
     );
-    return html`<h3>${title}</h3><p class="muted">Among the newest ${NUMBERS.format(top.looked_at)} events.</p>${this.table(["Value", "Events"], rows, "None.")}`;
+    return html`<h3>${title}</h3><p class="muted">${t.overview.among(numbers.format(top.looked_at))}</p>${this.table([t.value, t.events], rows, t.overview.none)}`;
   }
 }

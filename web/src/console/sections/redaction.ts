@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Api } from "../../shared/api.js";
 import { formatJson } from "../../shared/exact-json.js";
 import type { Json } from "../../shared/types.js";
+import { t } from "../languages/index.js";
 import { fieldsOf, listOf, Section } from "../section.js";
 
 interface Rule {
@@ -38,8 +39,12 @@ export class Redaction extends Section {
   declare private type: string;
   private event = formatJson(EXAMPLE);
   private typing: ReturnType<typeof setTimeout> | undefined;
-  protected readonly heading = "Redaction";
-  protected readonly text = "Rules remove personal data and secrets before an event is stored. A change applies to the next request; stored events do not change.";
+  protected get heading(): string {
+    return t.sections.redaction;
+  }
+  protected get text(): string {
+    return t.redaction.text;
+  }
 
   constructor() {
     super();
@@ -64,7 +69,7 @@ export class Redaction extends Section {
     try {
       event = JSON.parse(this.event);
     } catch (error) {
-      this.fault = error instanceof Error ? error.message : "not JSON";
+      this.fault = error instanceof Error ? error.message : t.redaction.notJson;
       return;
     }
     this.fault = "";
@@ -74,23 +79,23 @@ export class Redaction extends Section {
   }
 
   private amend(rule: Rule, changes: Partial<Rule>): void {
-    void this.change(() => this.session.api.send("PUT", `/redaction/rules/${rule.id}`, changes), `${rule.name}: changed.`);
+    void this.change(() => this.session.api.send("PUT", `/redaction/rules/${rule.id}`, changes), t.wasChanged(rule.name));
   }
 
   private toggle(rule: Rule, input: HTMLInputElement): void {
     if (input.checked) return this.amend(rule, { enabled: true });
     input.checked = true;
     this.ask({
-      title: `Switch off the rule “${rule.name}”`, verb: "Switch off",
-      text: "From the next request on, what this rule finds is stored as it was sent, and it cannot be removed from the log later.",
+      title: t.switchOffRule(rule.name), verb: t.switchOff,
+      text: t.redaction.switchOffText,
       run: () => this.session.api.send("PUT", `/redaction/rules/${rule.id}`, { enabled: false }),
     });
   }
 
   private confirmRemoval(rule: Rule): void {
     this.ask({
-      title: `Delete the rule “${rule.name}”`, verb: "Delete",
-      text: "From the next request on, what this rule finds is stored as it was sent. The rule cannot be restored.",
+      title: t.deleteRule(rule.name), verb: t.delete,
+      text: t.redaction.deleteText,
       run: () => this.session.api.send("DELETE", `/redaction/rules/${rule.id}`),
     });
   }
@@ -99,54 +104,54 @@ export class Redaction extends Section {
     const form = event.target as HTMLFormElement;
     const { fields, ...body } = fieldsOf(event);
     const rule = body["type"] === "field_redact" ? { ...body, fields: listOf(fields) } : body;
-    if (await this.change(() => this.session.api.send("POST", "/redaction/rules", rule), `${body["name"] ?? ""}: created.`)) form.reset();
+    if (await this.change(() => this.session.api.send("POST", "/redaction/rules", rule), t.wasCreated(body["name"] ?? ""))) form.reset();
   }
 
   protected override content(): TemplateResult {
     const { isMaster } = this.session;
     const rows = this.rules.map((rule) => html`<tr>
-      <td><input type="checkbox" aria-label="${rule.name} enabled" .checked=${rule.enabled} ?disabled=${!isMaster}
+      <td><input type="checkbox" aria-label=${t.ruleEnabled(rule.name)} .checked=${rule.enabled} ?disabled=${!isMaster}
         @change=${(event: Event) => this.toggle(rule, event.target as HTMLInputElement)} /></td>
-      <th scope="row">${rule.name} ${rule.type === "builtin" ? html`<span class="badge">built-in</span>` : nothing}</th>
+      <th scope="row">${rule.name} ${rule.type === "builtin" ? html`<span class="badge">${t.builtin}</span>` : nothing}</th>
       <td><code>${rule.pattern ?? rule.fields?.join(", ") ?? ""}</code></td>
-      <td><select aria-label="Behavior of ${rule.name}" ?disabled=${!isMaster} @change=${(event: Event) => this.amend(rule, { behavior: (event.target as HTMLSelectElement).value })}>
-        ${BEHAVIORS.map((name) => html`<option .selected=${name === rule.behavior}>${name}</option>`)}</select></td>
-      <td class="actions">${isMaster && rule.type !== "builtin" ? html`<button class="danger" @click=${() => this.confirmRemoval(rule)}>Delete</button>` : nothing}</td>
+      <td><select aria-label=${t.redaction.behaviorOf(rule.name)} ?disabled=${!isMaster} @change=${(event: Event) => this.amend(rule, { behavior: (event.target as HTMLSelectElement).value })}>
+        ${BEHAVIORS.map((name) => html`<option value=${name} .selected=${name === rule.behavior}>${t.redaction.behaviors[name]}</option>`)}</select></td>
+      <td class="actions">${isMaster && rule.type !== "builtin" ? html`<button class="danger" @click=${() => this.confirmRemoval(rule)}>${t.delete}</button>` : nothing}</td>
     </tr>`);
     return html`${this.masterOnly()} ${this.tester()}
-      <h3>Rules</h3>${this.table(["On", "Rule", "Finds", "Behavior", ""], rows, "No rules.")} ${isMaster ? this.form() : nothing}`;
+      <h3>${t.redaction.rules}</h3>${this.table([t.on, t.rule, t.redaction.finds, t.redaction.behavior, ""], rows, t.noRules)} ${isMaster ? this.form() : nothing}`;
   }
 
   private tester(): TemplateResult {
     const { tested } = this;
-    return html`<h3>Try an event</h3>
+    return html`<h3>${t.redaction.try}</h3>
       <div class="columns">
-        <label>Event (nothing is stored)<textarea rows="14" spellcheck="false" maxlength="65536" .value=${this.event} @input=${this.onInput}></textarea></label>
+        <label>${t.redaction.event}<textarea rows="14" spellcheck="false" maxlength="65536" .value=${this.event} @input=${this.onInput}></textarea></label>
         <div>
-          <span class="muted">What the rules change: <mark>removed</mark> → <mark class="after">stored</mark></span>
+          <span class="muted">${t.redaction.changes(html`<mark>${t.redaction.removed}</mark>`, html`<mark class="after">${t.redaction.storedMark}</mark>`)}</span>
           ${this.fault ? html`<p class="notice bad">${this.fault}</p>` : nothing}
           ${tested?.metadata.was_redacted
             ? html`<div class="scroll"><table>
-                  <thead><tr><th scope="col">Field</th><th scope="col">Sent</th><th scope="col">Stored</th></tr></thead>
+                  <thead><tr><th scope="col">${t.field}</th><th scope="col">${t.redaction.sent}</th><th scope="col">${t.redaction.stored}</th></tr></thead>
                   <tbody>${pairs(tested.original, tested.redacted).map(([path, before, after]) => html`<tr><th scope="row"><code>${path}</code></th><td>${marked(before, after, "removed")}</td><td>${marked(after, before, "after")}</td></tr>`)}</tbody>
                 </table></div>
-                <p class="muted">${tested.metadata.redacted_rules.join(", ")} · ${tested.metadata.rules_evaluated} rules</p>`
-            : tested ? html`<p>Nothing is removed from this event.</p>` : nothing}
+                <p class="muted">${t.redaction.evaluated(tested.metadata.redacted_rules.join(", "), tested.metadata.rules_evaluated)}</p>`
+            : tested ? html`<p>${t.redaction.nothing}</p>` : nothing}
         </div>
       </div>`;
   }
 
   private form(): TemplateResult {
-    return html`<h3>New rule</h3>
+    return html`<h3>${t.newRule}</h3>
       <form class="inline" @submit=${this.onSubmit}>
-        <label>Type<select name="type" @change=${(event: Event) => (this.type = (event.target as HTMLSelectElement).value)}>
-          <option value="pattern">pattern</option><option value="field_redact">fields</option></select></label>
-        <label>Name<input name="name" required maxlength="100" /></label>
+        <label>${t.type}<select name="type" @change=${(event: Event) => (this.type = (event.target as HTMLSelectElement).value)}>
+          ${Object.entries(t.redaction.types).map(([name, label]) => html`<option value=${name}>${label}</option>`)}</select></label>
+        <label>${t.name}<input name="name" required maxlength="100" /></label>
         ${this.type === "pattern"
-          ? html`<label class="wide">Pattern (regular expression)<input name="pattern" required maxlength="1000" spellcheck="false" /></label>`
-          : html`<label class="wide">Paths, separated by commas<input name="fields" required placeholder="**.ssn, actor.email" spellcheck="false" /></label>`}
-        <label>Behavior<select name="behavior">${BEHAVIORS.map((name) => html`<option>${name}</option>`)}</select></label>
-        <button class="primary">Create rule</button>
+          ? html`<label class="wide">${t.redaction.pattern}<input name="pattern" required maxlength="1000" spellcheck="false" /></label>`
+          : html`<label class="wide">${t.redaction.paths}<input name="fields" required placeholder="**.ssn, actor.email" spellcheck="false" /></label>`}
+        <label>${t.redaction.behavior}<select name="behavior">${BEHAVIORS.map((name) => html`<option value=${name}>${t.redaction.behaviors[name]}</option>`)}</select></label>
+        <button class="primary">${t.createRule}</button>
       </form>`;
   }
 }

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Api } from "../../shared/api.js";
 import { visible } from "../../shared/visible.js";
 import { save } from "../../viewer/download.js";
+import { numbers, t } from "../languages/index.js";
 import { fieldsOf, listOf, Section, time } from "../section.js";
 
 export interface Retention {
@@ -46,17 +47,6 @@ interface Policy {
 
 /** What the policy removes that keeps all events for ever. */
 const NOTHING: Preview = { received_before: {}, months: [], events: 0, destinations_behind: [], archived: true };
-const NUMBERS = new Intl.NumberFormat();
-const PRESETS: Record<string, string> = { pci: "PCI DSS: 365 days", hipaa: "HIPAA: 2,190 days", cnil: "CNIL: 335 days" };
-const WAITING: Record<string, string> = {
-  confirmation: "The log is far behind its policy. Confirm up to which time plans may remove events.",
-  clock: "The clock of the server was changed, or the server was stopped for long. It plans again after 24 hours, or when you confirm.",
-  time_stamp: "The newest time stamp of an anchor is too old.",
-  signature: "The event of the plan is not signed yet.",
-  quorum: "The checkpoint has no quorum of witnesses yet.",
-  destination: "A destination has not got all events of the plan yet.",
-  archive: "No recorded archive has all events of the plan yet. Run audit-server archive create --record.",
-};
 
 /** How long events are kept: the policy, its effect, the plan that can still be cancelled, and legal holds. */
 export class RetentionSection extends Section {
@@ -65,9 +55,12 @@ export class RetentionSection extends Section {
   declare private holds: Hold[];
   /** What the policy that was previewed would remove, and that policy. */
   declare private preview: { policy: Policy; found: Preview } | undefined;
-  protected readonly heading = "Retention";
-  protected readonly text =
-    "How long the events of this project and environment are kept, and legal holds. Each removal is first an event of the log: what is left can still be verified.";
+  protected get heading(): string {
+    return t.sections.retention;
+  }
+  protected get text(): string {
+    return t.retention.text;
+  }
 
   constructor() {
     super();
@@ -99,24 +92,24 @@ export class RetentionSection extends Section {
 
   private store(policy: Policy, events: number): void {
     this.ask({
-      title: "Store the policy", verb: "Store", ...(events > 0 ? { typed: `${events}` } : {}),
+      title: t.retention.storeTitle, verb: t.store, ...(events > 0 ? { typed: `${events}` } : {}),
       text: events > 0
-        ? `About ${NUMBERS.format(events)} events are old enough and will be removed, after a plan and its grace period. ${policy.archive ? "They go once an archive has them." : "Without an archive, removed events cannot be restored."}`
-        : "No event is old enough to be removed now.",
+        ? `${t.retention.storeText(numbers.format(events))} ${policy.archive ? t.retention.withArchive : t.retention.withoutArchive}`
+        : t.retention.storeNothing,
       run: () => this.session.api.send("PUT", "/retention", policy),
     });
   }
 
   private cancel(seq: number): void {
     this.ask({
-      title: `Cancel the plan ${seq}`, verb: "Cancel the removal", text: "Its events stay. While the policy is the same, the next plan is made after a day.",
+      title: t.retention.cancelTitle(seq), verb: t.retention.cancelVerb, text: t.retention.cancelText,
       run: () => this.session.api.send("POST", "/retention/cancel", { plan: seq }),
     });
   }
 
   private async confirm(event: SubmitEvent): Promise<void> {
     const { until = "" } = fieldsOf(event);
-    await this.change(() => this.session.api.send("POST", "/retention/confirm", { until: new Date(until).toISOString() }), "Confirmed.");
+    await this.change(() => this.session.api.send("POST", "/retention/confirm", { until: new Date(until).toISOString() }), t.retention.confirmed);
   }
 
   private async place(event: SubmitEvent): Promise<void> {
@@ -124,13 +117,13 @@ export class RetentionSection extends Section {
     const { from, to, second_key, ...fields } = fieldsOf(event);
     const at = (name: string, value: string | undefined): Record<string, string> => (value ? { [name]: new Date(value).toISOString() } : {});
     const body = { ...fields, ...at("from", from), ...at("to", to), ...(second_key ? { second_key: true } : {}) };
-    if (await this.change(() => this.session.api.send("POST", "/holds", body), "The hold was placed.")) form.reset();
+    if (await this.change(() => this.session.api.send("POST", "/holds", body), t.retention.placed)) form.reset();
   }
 
   private release(hold: Hold): void {
     this.ask({
-      title: `Release the hold ${hold.id}`, verb: "Release", list: { label: "Reason", items: [] },
-      text: "The events that it covers follow the retention policy again. The reason becomes part of the log.",
+      title: t.retention.releaseTitle(hold.id), verb: t.retention.release, list: { label: t.reason, items: [] },
+      text: t.retention.releaseText,
       run: (reason) => this.session.api.send("POST", `/holds/${hold.id}/release`, { reason }),
     });
   }
@@ -140,47 +133,46 @@ export class RetentionSection extends Section {
     await this.attempt(async () => {
       const response = await this.apiUntil(this.loading.signal).fetch("GET", "/log/report", { parameters: { format } });
       save(await response.blob(), `retention-report.${format}`);
-    }, format === "html" ? "Saved: retention-report.html. Open it and print it." : "Saved: retention-report.json.");
+    }, format === "html" ? t.retention.savedHtml : t.retention.savedJson);
   }
 
   protected override content(): TemplateResult {
     const { retention } = this;
-    if (!this.session.isMaster || !retention) return html`<p class="notice">Retention and holds need a master key.</p>`;
+    if (!this.session.isMaster || !retention) return html`<p class="notice">${t.retention.needMaster}</p>`;
     return html`${this.cards(retention)} ${this.plan(retention)} ${this.form(retention)} ${this.effect()} ${this.removals(retention)} ${this.holdList()} ${this.reports()}`;
   }
 
   private cards({ policy, archive, removed }: Retention): TemplateResult {
-    const days = policy?.days ? `${NUMBERS.format(policy.days)} days` : "for ever";
-    const longer = Object.entries(policy?.categories ?? {}).map(([name, kept]) => `${name} ${NUMBERS.format(kept)} days`);
+    const days = policy?.days ? t.retention.days(numbers.format(policy.days)) : t.retention.forEver;
+    const longer = Object.entries(policy?.categories ?? {}).map(([name, kept]) => t.retention.categoryDays(name, numbers.format(kept)));
     return html`<div class="cards">
-      <div class="card"><b>${days}</b><span class="muted">${policy ? html`since ${time(policy.since)}` : "no policy"}${longer.length > 0 ? html`; ${longer.join(", ")}` : nothing}</span></div>
-      <div class="card"><b>${NUMBERS.format(removed)}</b><span class="muted">events removed</span></div>
-      ${archive ? html`<div class="card"><b>${NUMBERS.format(archive.end_seq)}</b><span class="muted">positions archived, recorded ${time(archive.at)}</span></div>` : nothing}
+      <div class="card"><b>${days}</b><span class="muted">${policy ? t.retention.since(time(policy.since)) : t.retention.noPolicy}${longer.length > 0 ? html`; ${longer.join(", ")}` : nothing}</span></div>
+      <div class="card"><b>${numbers.format(removed)}</b><span class="muted">${t.retention.eventsRemoved}</span></div>
+      ${archive ? html`<div class="card"><b>${numbers.format(archive.end_seq)}</b><span class="muted">${t.retention.archived(time(archive.at))}</span></div>` : nothing}
     </div>`;
   }
 
   private plan({ plan, waiting_for }: Retention): TemplateResult {
-    const waiting = waiting_for ? html`<p class="notice">${WAITING[waiting_for] ?? waiting_for}</p>` : nothing;
+    const waiting = waiting_for ? html`<p class="notice">${t.retention.waiting[waiting_for] ?? waiting_for}</p>` : nothing;
     const confirm = waiting_for === "confirmation" || waiting_for === "clock"
-      ? html`<form class="inline" @submit=${this.confirm}><label>Remove up to<input name="until" type="datetime-local" required /></label><button>Confirm</button></form>`
+      ? html`<form class="inline" @submit=${this.confirm}><label>${t.retention.removeUpTo}<input name="until" type="datetime-local" required /></label><button>${t.retention.confirm}</button></form>`
       : nothing;
     if (!plan) return html`${waiting} ${confirm}`;
-    return html`<h3>Plan ${plan.seq}</h3>
-      <p>${NUMBERS.format(plan.events)} events that were received before ${time(plan.received_before["default"])} will be removed, not before ${time(plan.not_before)}.
-        ${NUMBERS.format(plan.held)} are held, ${NUMBERS.format(plan.kept)} stay for other reasons.</p>
+    return html`<h3>${t.retention.plan(plan.seq)}</h3>
+      <p>${t.retention.planText(numbers.format(plan.events), time(plan.received_before["default"]), time(plan.not_before), numbers.format(plan.held), numbers.format(plan.kept))}</p>
       ${waiting} ${confirm}
-      <div class="bar"><button class="danger" @click=${() => this.cancel(plan.seq)}>Cancel this plan</button></div>`;
+      <div class="bar"><button class="danger" @click=${() => this.cancel(plan.seq)}>${t.retention.cancel}</button></div>`;
   }
 
   private form({ policy, minimum_days }: Retention): TemplateResult {
     const categories = Object.entries(policy?.categories ?? {}).map(([name, kept]) => `${name}: ${kept}`);
-    return html`<h3>Policy</h3>
+    return html`<h3>${t.retention.policy}</h3>
       <form class="inline" @submit=${this.look}>
-        <label>Preset<select name="preset"><option value="">none</option>${Object.entries(PRESETS).map(([name, label]) => html`<option value=${name} ?selected=${policy?.preset === name}>${label}</option>`)}</select></label>
-        <label>Days (empty: for ever)<input name="days" type="number" min=${minimum_days} max="36500" .value=${policy?.days && !policy.preset ? `${policy.days}` : ""} /></label>
-        <label class="wide">Longer for categories<input name="categories" .value=${categories.join(", ")} placeholder="security: 2190, admin: 730" /></label>
-        <label class="check"><input type="checkbox" name="archive" value="yes" ?checked=${policy?.archive ?? false} /> Remove what a recorded archive has, only</label>
-        <button class="primary">Preview</button>
+        <label>${t.retention.preset}<select name="preset"><option value="">${t.retention.noPreset}</option>${Object.entries(t.retention.presets).map(([name, label]) => html`<option value=${name} ?selected=${policy?.preset === name}>${label}</option>`)}</select></label>
+        <label>${t.retention.daysLabel}<input name="days" type="number" min=${minimum_days} max="36500" .value=${policy?.days && !policy.preset ? `${policy.days}` : ""} /></label>
+        <label class="wide">${t.retention.longer}<input name="categories" .value=${categories.join(", ")} placeholder="security: 2190, admin: 730" /></label>
+        <label class="check"><input type="checkbox" name="archive" value="yes" ?checked=${policy?.archive ?? false} /> ${t.retention.onlyArchived}</label>
+        <button class="primary">${t.preview}</button>
       </form>`;
   }
 
@@ -189,49 +181,49 @@ export class RetentionSection extends Section {
     if (!preview) return html``;
     const { policy, found } = preview;
     const rows = found.months.map((month) => html`<tr>
-      <th scope="row">${month.month}</th><td>${NUMBERS.format(month.events)}</td><td>${NUMBERS.format(month.to_remove)}</td><td>${NUMBERS.format(month.held)}</td><td>${NUMBERS.format(month.kept)}</td>
+      <th scope="row">${month.month}</th><td>${numbers.format(month.events)}</td><td>${numbers.format(month.to_remove)}</td><td>${numbers.format(month.held)}</td><td>${numbers.format(month.kept)}</td>
     </tr>`);
-    return html`<h3>Effect of the policy, estimated</h3>
-      ${policy.categories ? html`<p class="muted">The categories that are kept longer are not part of the estimate: fewer events go.</p>` : nothing}
-      ${found.destinations_behind.length > 0 ? html`<p class="notice">${found.destinations_behind.length} destinations have not got all of these events yet.</p>` : nothing}
-      ${policy.archive && !found.archived ? html`<p class="notice">No recorded archive has all of these events yet.</p>` : nothing}
-      ${this.table(["Month", "Events", "Removed", "Held", "Kept"], rows, "No event is old enough to be removed.")}
-      <div class="bar"><button class="primary" @click=${() => this.store(policy, found.events)}>Store this policy</button></div>`;
+    return html`<h3>${t.retention.effect}</h3>
+      ${policy.categories ? html`<p class="muted">${t.retention.withoutLonger}</p>` : nothing}
+      ${found.destinations_behind.length > 0 ? html`<p class="notice">${t.retention.destinationsBehind(found.destinations_behind.length)}</p>` : nothing}
+      ${policy.archive && !found.archived ? html`<p class="notice">${t.retention.notArchived}</p>` : nothing}
+      ${this.table([t.retention.month, t.events, t.retention.removed, t.retention.held, t.retention.kept], rows, t.retention.nothingOld)}
+      <div class="bar"><button class="primary" @click=${() => this.store(policy, found.events)}>${t.retention.storeThis}</button></div>`;
   }
 
   private removals({ removals }: Retention): TemplateResult {
     const rows = removals.map(({ seq, at, events, received_before, state }) => html`<tr>
-      <th scope="row">${seq}</th><td>${time(at)}</td><td>${NUMBERS.format(events)}</td><td>${time(received_before["default"])}</td><td><span class="badge">${state ?? "unknown"}</span></td>
+      <th scope="row">${seq}</th><td>${time(at)}</td><td>${numbers.format(events)}</td><td>${time(received_before["default"])}</td><td><span class="badge">${state === null ? t.retention.unknown : (t.retention.states[state] ?? state)}</span></td>
     </tr>`);
-    return html`<h3>Removals</h3>${this.table(["Position", "Authorised", "Events", "Received before", "State"], rows, "Nothing was removed.")}`;
+    return html`<h3>${t.retention.removals}</h3>${this.table([t.position, t.retention.authorised, t.events, t.retention.receivedBefore, t.state], rows, t.retention.nothingRemoved)}`;
   }
 
   private reports(): TemplateResult {
-    return html`<h3>Report</h3>
-      <p class="muted">For auditors: the policies, removals, erasures and holds of this log, as its events say.</p>
-      <div class="bar"><button @click=${() => this.report("json")}>Save as JSON</button><button @click=${() => this.report("html")}>Save to print</button></div>`;
+    return html`<h3>${t.retention.report}</h3>
+      <p class="muted">${t.retention.reportText}</p>
+      <div class="bar"><button @click=${() => this.report("json")}>${t.retention.saveJson}</button><button @click=${() => this.report("html")}>${t.retention.saveHtml}</button></div>`;
   }
 
   private holdList(): TemplateResult {
     const covers = (hold: Hold): string => {
       const ids = [["tenant", hold.tenant_id[0]], ["actor", hold.actor_id[0]], ["target", hold.target_id[0]]] as const;
-      return ids.flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${id}`])).join(", ") || "all events";
+      return ids.flatMap(([name, id]) => (id === undefined ? [] : [t.retention.coversId[name](id)])).join(", ") || t.retention.coversAll;
     };
     const rows = this.holds.map((hold) => html`<tr>
       <th scope="row">${visible(hold.reason)}<br /><span class="muted">${hold.id}</span></th><td>${visible(covers(hold))}</td><td>${time(hold.from)}</td><td>${time(hold.to)}</td><td>${time(hold.placed_at)}</td>
-      <td>${hold.released_at ? html`released ${time(hold.released_at)}` : hold.second_key ? "needs a second key" : "in force"}</td>
-      <td class="actions">${hold.released_at ? nothing : html`<button class="danger" @click=${() => this.release(hold)}>Release</button>`}</td>
+      <td>${hold.released_at ? t.retention.released(time(hold.released_at)) : hold.second_key ? t.retention.needsSecond : t.retention.inForce}</td>
+      <td class="actions">${hold.released_at ? nothing : html`<button class="danger" @click=${() => this.release(hold)}>${t.retention.release}</button>`}</td>
     </tr>`);
-    return html`<h3>Legal holds</h3>
-      <label class="check"><input type="checkbox" .checked=${this.isReleasedShown} @change=${() => this.go({ released: this.isReleasedShown ? undefined : "shown" })} /> Show released holds</label>
-      ${this.table(["Reason", "Covers", "From", "To", "Placed", "State", ""], rows, "No holds.")}
+    return html`<h3>${t.retention.holds}</h3>
+      <label class="check"><input type="checkbox" .checked=${this.isReleasedShown} @change=${() => this.go({ released: this.isReleasedShown ? undefined : "shown" })} /> ${t.retention.showReleased}</label>
+      ${this.table([t.reason, t.retention.covers, t.from, t.to, t.retention.placedAt, t.state, ""], rows, t.retention.noHolds)}
       <form class="inline" @submit=${this.place}>
-        <label class="wide">Reason<input name="reason" required maxlength="500" /></label>
-        <label>Tenant<input name="tenant_id" maxlength="256" /></label><label>Actor<input name="actor_id" maxlength="256" /></label><label>Target<input name="target_id" maxlength="256" /></label>
-        <label>From<input name="from" type="datetime-local" /></label><label>To<input name="to" type="datetime-local" /></label>
-        <label class="check"><input type="checkbox" name="second_key" value="yes" /> Another key must release it</label>
-        <button class="primary">Place hold</button>
-        <span class="muted">A hold covers the events that meet every condition, and all events without one.</span>
+        <label class="wide">${t.reason}<input name="reason" required maxlength="500" /></label>
+        <label>${t.tenant}<input name="tenant_id" maxlength="256" /></label><label>${t.actor}<input name="actor_id" maxlength="256" /></label><label>${t.target}<input name="target_id" maxlength="256" /></label>
+        <label>${t.from}<input name="from" type="datetime-local" /></label><label>${t.to}<input name="to" type="datetime-local" /></label>
+        <label class="check"><input type="checkbox" name="second_key" value="yes" /> ${t.retention.second}</label>
+        <button class="primary">${t.retention.place}</button>
+        <span class="muted">${t.retention.help}</span>
       </form>`;
   }
 }

@@ -1,4 +1,5 @@
 import { html, type TemplateResult } from "lit";
+import { numbers, t } from "../languages/index.js";
 import { fieldsOf, Section, time } from "../section.js";
 
 interface Info {
@@ -13,8 +14,12 @@ export class Streams extends Section {
   static override properties = { info: { state: true }, token: { state: true } };
   declare private info: Info | undefined;
   declare private token: string;
-  protected readonly heading = "Streams";
-  protected readonly text = "A client without an account sends events to a stream, which its token names. A claim moves them into this project.";
+  protected get heading(): string {
+    return t.sections.streams;
+  }
+  protected get text(): string {
+    return t.streams.text;
+  }
 
   protected override load(): Promise<void> {
     return Promise.resolve();
@@ -31,8 +36,8 @@ export class Streams extends Section {
   private claim(): void {
     const { token } = this;
     this.ask({
-      title: "Claim the stream", verb: "Claim",
-      text: `Its ${this.info?.event_count ?? 0} events move into the project ${this.session.project?.name ?? ""}, redacted by its rules. The token can never be used again.`,
+      title: t.streams.claimTitle, verb: t.streams.claim,
+      text: t.streams.claimText(numbers.format(this.info?.event_count ?? 0), this.session.project?.name ?? ""),
       run: async () => {
         await this.session.api.send("POST", "/streams/claim", { claim_token: token });
         this.info = undefined;
@@ -41,15 +46,15 @@ export class Streams extends Section {
   }
 
   protected override content(): TemplateResult {
-    if (!this.session.isMaster) return html`<p class="notice">Claiming needs a master key.</p>`;
+    if (!this.session.isMaster) return html`<p class="notice">${t.streams.needMaster}</p>`;
     const { info } = this;
     return html`<form class="inline" @submit=${this.look}>
-        <label class="wide">Token of the stream<input name="token" required pattern="[0-9a-fA-F\\-]{36}" placeholder="4ab83020-1741-43cc-9dd1-29bbef9bdf1c" /></label>
-        <button class="primary">Look up</button>
+        <label class="wide">${t.streams.token}<input name="token" required pattern="[0-9a-fA-F\\-]{36}" placeholder="4ab83020-1741-43cc-9dd1-29bbef9bdf1c" /></label>
+        <button class="primary">${t.streams.look}</button>
       </form>
       ${info
-        ? html`<p>${info.event_count} events, ${info.status}, created ${time(info.created_at)}, ends ${time(info.expires_at)}</p>
-            <button class="primary" ?disabled=${info.status !== "active"} @click=${() => this.claim()}>Claim into this project</button>`
+        ? html`<p>${t.streams.found(numbers.format(info.event_count), t.streams.statuses[info.status] ?? info.status, time(info.created_at), time(info.expires_at))}</p>
+            <button class="primary" ?disabled=${info.status !== "active"} @click=${() => this.claim()}>${t.streams.claimInto}</button>`
         : ""}`;
   }
 }

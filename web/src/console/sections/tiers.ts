@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { Api } from "../../shared/api.js";
 import { CATEGORIES } from "../../shared/types.js";
+import { language, t } from "../languages/index.js";
 import { fieldsOf, listOf, Section } from "../section.js";
 
 interface Tier {
@@ -23,8 +24,12 @@ export class Tiers extends Section {
   declare private tiers: Tier[];
   /** What is seen as somebody else. */
   declare private seen: { token: string; tenant: string; tier: string } | undefined;
-  protected readonly heading = "Viewer tiers";
-  protected readonly text = "A tier decides which events and which of their fields a viewer token shows. A change applies at once, also to tokens that were issued.";
+  protected get heading(): string {
+    return t.sections.tiers;
+  }
+  protected get text(): string {
+    return t.tiers.text;
+  }
 
   constructor() {
     super();
@@ -54,13 +59,13 @@ export class Tiers extends Section {
     const { api } = this.session;
     const { draft } = this;
     const send = (): Promise<unknown> => (draft ? api.send("PATCH", `/viewer-tiers/${draft.name}`, body) : api.send("POST", "/viewer-tiers", { name: fields["name"], ...body }));
-    if (await this.change(send, "The tier was stored.")) this.go({ tier: undefined }, "The tier was stored.");
+    if (await this.change(send, t.tiers.stored)) this.go({ tier: undefined }, t.tiers.stored);
   }
 
   private confirmRemoval(tier: Tier): void {
     this.ask({
-      title: `Delete the tier “${tier.name}”`, verb: "Delete", typed: tier.name,
-      text: "All viewer tokens of this tier stop working at once, and new ones cannot be made. This cannot be undone.",
+      title: t.tiers.deleteTitle(tier.name), verb: t.delete, typed: tier.name,
+      text: t.tiers.deleteText,
       run: () => this.session.api.send("DELETE", `/viewer-tiers/${tier.name}`),
     });
   }
@@ -79,27 +84,27 @@ export class Tiers extends Section {
   }
 
   private lookAs(): TemplateResult {
-    return html`<p class="notice">Tiers are changed with a master key. With a live project key, you can see what a tenant sees.</p>
+    return html`<p class="notice">${t.tiers.lookText}</p>
       <form class="inline" @submit=${this.see}>
-        <label>Tenant<input name="tenant_id" required maxlength="256" /></label>
-        <label>Tier<input name="tier" placeholder="standard" maxlength="64" /></label>
-        <button class="primary">See as this tenant</button>
+        <label>${t.tenant}<input name="tenant_id" required maxlength="256" /></label>
+        <label>${t.tier}<input name="tier" placeholder="standard" maxlength="64" /></label>
+        <button class="primary">${t.tiers.seeAs}</button>
       </form>
       ${this.seen
-        ? html`<h3>As tenant ${this.seen.tenant}, tier ${this.seen.tier}</h3>
-            <div class="scroll"><audit-log-viewer .token=${this.seen.token} lang="en"></audit-log-viewer></div>`
+        ? html`<h3>${t.tiers.asTenant(this.seen.tenant, this.seen.tier)}</h3>
+            <div class="scroll"><audit-log-viewer .token=${this.seen.token} lang=${language}></audit-log-viewer></div>`
         : nothing}`;
   }
 
   private administration(): TemplateResult {
-    const words = (list: string[] | null, all: string): string => (list === null ? all : list.length > 0 ? list.join(", ") : "none");
+    const words = (list: string[] | null, all: string): string => (list === null ? all : list.length > 0 ? list.join(", ") : t.tiers.none);
     const rows = this.tiers.map((tier) => html`<tr>
-      <th scope="row">${tier.name}</th><td>${words(tier.categories, "all")}</td><td>${words(tier.actions, "all")}</td>
-      <td>${words(tier.hidden_fields, "")}</td><td>${words(tier.routes, "all")}</td>
-      <td class="actions"><button @click=${() => this.go({ tier: tier.name })}>Edit</button> <button class="danger" @click=${() => this.confirmRemoval(tier)}>Delete</button></td>
+      <th scope="row">${tier.name}</th><td>${words(tier.categories, t.all)}</td><td>${words(tier.actions, t.all)}</td>
+      <td>${words(tier.hidden_fields, "")}</td><td>${words(tier.routes, t.all)}</td>
+      <td class="actions"><button @click=${() => this.go({ tier: tier.name })}>${t.edit}</button> <button class="danger" @click=${() => this.confirmRemoval(tier)}>${t.delete}</button></td>
     </tr>`);
-    return html`${this.table(["Tier", "Categories", "Actions", "Hidden fields", "Reads", ""], rows, "No tiers.")} ${this.form()}
-      <p class="muted">To see the log as a tenant, sign in with a live project key: only such a key can issue viewer tokens.</p>`;
+    return html`${this.table([t.tier, t.tiers.categories, t.tiers.actions, t.tiers.hiddenFields, t.tiers.reads, ""], rows, t.tiers.noTiers)} ${this.form()}
+      <p class="muted">${t.tiers.liveKey}</p>`;
   }
 
   private form(): TemplateResult {
@@ -107,14 +112,14 @@ export class Tiers extends Section {
     const boxes = (name: "categories" | "routes", title: string, all: readonly string[]): TemplateResult => html`<fieldset><legend>${title}</legend>
       ${all.map((value) => html`<label class="check"><input type="checkbox" name=${name} value=${value} .checked=${draft?.[name]?.includes(value) ?? value !== DESTINATIONS} />${value}</label>`)}
     </fieldset>`;
-    return html`<h3>${draft ? `Edit ${draft.name}` : "New tier"}</h3>
+    return html`<h3>${draft ? t.editOf(draft.name) : t.tiers.new}</h3>
       <form class="inline" @submit=${this.onSubmit}>
-        ${draft ? nothing : html`<label>Name<input name="name" required maxlength="64" pattern="[a-z0-9_\\-]+" /></label>`}
-        <label class="wide">Hidden fields<input name="hidden_fields" .value=${draft?.hidden_fields.join(", ") ?? ""} placeholder="context, metadata, actor.email" /></label>
-        <label class="wide">Actions (empty: all)<input name="actions" .value=${draft?.actions?.join(", ") ?? ""} placeholder="auth.*, document.*" /></label>
-        ${boxes("categories", "Categories", CATEGORIES)} ${boxes("routes", "Reads; destinations: creates those of its tenant, and needs a tier that hides nothing", [...READS, DESTINATIONS])}
-        <button class="primary">${draft ? "Store changes" : "Create tier"}</button>
-        ${draft ? html`<button type="button" class="plain" @click=${() => this.go({ tier: undefined })}>Cancel</button>` : nothing}
+        ${draft ? nothing : html`<label>${t.name}<input name="name" required maxlength="64" pattern="[a-z0-9_\\-]+" /></label>`}
+        <label class="wide">${t.tiers.hiddenFields}<input name="hidden_fields" .value=${draft?.hidden_fields.join(", ") ?? ""} placeholder="context, metadata, actor.email" /></label>
+        <label class="wide">${t.tiers.actionsLabel}<input name="actions" .value=${draft?.actions?.join(", ") ?? ""} placeholder="auth.*, document.*" /></label>
+        ${boxes("categories", t.tiers.categories, CATEGORIES)} ${boxes("routes", t.tiers.readsLabel, [...READS, DESTINATIONS])}
+        <button class="primary">${draft ? t.storeChanges : t.tiers.create}</button>
+        ${draft ? html`<button type="button" class="plain" @click=${() => this.go({ tier: undefined })}>${t.cancel}</button>` : nothing}
       </form>`;
   }
 }

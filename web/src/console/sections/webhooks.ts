@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { Api, optional } from "../../shared/api.js";
 import type { Alert } from "../alerts/alert.js";
 import { hashOf } from "../address.js";
+import { numbers, t } from "../languages/index.js";
 import { fieldsOf, Section, time } from "../section.js";
 import type { Session } from "../session.js";
 import { type Attempt, attemptRows, type Delivery, deliveryPage, type OpenedDelivery, type Webhook } from "../webhooks/delivery.js";
@@ -15,8 +16,12 @@ export class Webhooks extends Section {
   /** The one delivery that is shown, instead of all. */
   declare private delivery: OpenedDelivery | undefined;
   private cursor: string | null = null;
-  protected readonly heading = "Webhooks";
-  protected readonly text = "Each live alert is sent to every enabled webhook as a signed message, with retries.";
+  protected get heading(): string {
+    return t.sections.webhooks;
+  }
+  protected get text(): string {
+    return t.webhooks.text;
+  }
 
   constructor() {
     super();
@@ -63,41 +68,41 @@ export class Webhooks extends Section {
     const body = fieldsOf(event);
     const create = async (): Promise<void> => {
       const { webhook } = await this.session.api.send<{ webhook: Webhook }>("POST", "/alerts/webhooks", body);
-      this.reveal("Secret of the new webhook", webhook.secret);
+      this.reveal(t.webhooks.newSecret, webhook.secret);
     };
-    if (await this.change(create, "The webhook was created.")) form.reset();
+    if (await this.change(create, t.webhooks.created)) form.reset();
   }
 
   private rotate(webhook: Webhook): void {
     this.ask({
-      title: "Rotate the secret", verb: "Rotate",
-      text: `A new secret signs messages to ${webhook.url}. The old one also signs for 24 hours: give the new one to the receiver until then.`,
+      title: t.webhooks.rotateTitle, verb: t.webhooks.rotate,
+      text: t.webhooks.rotateText(webhook.url),
       run: async () => {
         const rotated = await this.session.api.send<{ webhook: Webhook }>("POST", `/alerts/webhooks/${webhook.id}/rotate-secret`);
-        this.reveal("New secret of the webhook", rotated.webhook.secret);
+        this.reveal(t.webhooks.rotatedSecret, rotated.webhook.secret);
       },
     });
   }
 
   private confirmRemoval(webhook: Webhook): void {
     this.ask({
-      title: "Delete the webhook", verb: "Delete", text: `Nothing more is sent to ${webhook.url}. Its deliveries, pending ones included, are deleted too.`,
+      title: t.webhooks.deleteTitle, verb: t.delete, text: t.webhooks.deleteText(webhook.url),
       run: () => this.session.api.send("DELETE", `/alerts/webhooks/${webhook.id}`),
     });
   }
 
   private toggle(webhook: Webhook): void {
     const set = (enabled: boolean): Promise<unknown> => this.session.api.send("PATCH", `/alerts/webhooks/${webhook.id}`, { enabled });
-    if (!webhook.enabled) return void this.change(() => set(true), "Enabled.");
+    if (!webhook.enabled) return void this.change(() => set(true), t.webhooks.wasEnabled);
     this.ask({
-      title: "Disable the webhook", verb: "Disable",
-      text: `Alerts that fire from now on are not sent to ${webhook.url}, and not later either. Pending deliveries wait until it is enabled.`,
+      title: t.webhooks.disableTitle, verb: t.webhooks.disable,
+      text: t.webhooks.disableText(webhook.url),
       run: () => set(false),
     });
   }
 
   private test(webhook: Webhook): void {
-    const notice = "A test message is queued. Refresh the deliveries to see its result.";
+    const notice = t.webhooks.queued;
     void this.attempt(() => this.session.api.send("POST", `/alerts/webhooks/${webhook.id}/test`)).then((isDone) => {
       if (!isDone) return;
       if (this.opened?.id === webhook.id) void this.loadNewest(notice);
@@ -106,55 +111,55 @@ export class Webhooks extends Section {
   }
 
   protected override content(): TemplateResult {
-    if (!this.session.isMaster) return html`<p class="notice">Webhooks need a master key.</p>`;
-    if (this.opened && this.deliveryId) return html`<p><a href=${this.hrefOf({ delivery: undefined })}>All deliveries to ${this.opened.url}</a></p> ${this.delivery ? this.deliveryOf(this.delivery, this.opened) : nothing}`;
+    if (!this.session.isMaster) return html`<p class="notice">${t.webhooks.needMaster}</p>`;
+    if (this.opened && this.deliveryId) return html`<p><a href=${this.hrefOf({ delivery: undefined })}>${t.webhooks.allDeliveries(this.opened.url)}</a></p> ${this.delivery ? this.deliveryOf(this.delivery, this.opened) : nothing}`;
     const rows = this.webhooks.map((webhook) => html`<tr>
-      <td><span class="badge ${webhook.enabled ? "on" : ""}">${webhook.enabled ? "enabled" : "disabled"}</span></td>
+      <td><span class="badge ${webhook.enabled ? "on" : ""}">${t.webhooks.states[webhook.enabled ? "enabled" : "disabled"]}</span></td>
       <th scope="row">${webhook.url}</th>
       <td>${time(webhook.created_at)}</td>
       <td class="actions">
-        <button @click=${() => this.go({ webhook: webhook.id, delivery: undefined })}>Deliveries</button>
-        <button ?disabled=${!webhook.enabled} @click=${() => this.test(webhook)}>Test</button>
-        <button @click=${() => this.toggle(webhook)}>${webhook.enabled ? "Disable" : "Enable"}</button>
-        <button @click=${() => this.rotate(webhook)}>Rotate secret</button>
-        <button class="danger" @click=${() => this.confirmRemoval(webhook)}>Delete</button>
+        <button @click=${() => this.go({ webhook: webhook.id, delivery: undefined })}>${t.webhooks.deliveries}</button>
+        <button ?disabled=${!webhook.enabled} @click=${() => this.test(webhook)}>${t.webhooks.test}</button>
+        <button @click=${() => this.toggle(webhook)}>${webhook.enabled ? t.webhooks.disable : t.webhooks.enable}</button>
+        <button @click=${() => this.rotate(webhook)}>${t.webhooks.rotateSecret}</button>
+        <button class="danger" @click=${() => this.confirmRemoval(webhook)}>${t.delete}</button>
       </td>
     </tr>`);
-    return html`${this.table(["State", "URL", "Created", ""], rows, "No webhooks yet.")}
+    return html`${this.table([t.state, t.webhooks.url, t.created, ""], rows, t.webhooks.none)}
       <form class="inline" @submit=${this.onSubmit}>
-        <label class="wide">New webhook: URL<input name="url" type="url" required maxlength="2048" placeholder="https://example.com/alerts" /></label>
-        <button class="primary">Create webhook</button>
+        <label class="wide">${t.webhooks.newUrl}<input name="url" type="url" required maxlength="2048" placeholder="https://example.com/alerts" /></label>
+        <button class="primary">${t.webhooks.create}</button>
       </form>
       ${this.opened ? this.deliveryTable(this.opened) : nothing}`;
   }
 
   private retry(delivery: Delivery): void {
-    void this.change(() => this.session.api.send("POST", `/alerts/deliveries/${delivery.id}/retry`), "An attempt is made now.");
+    void this.change(() => this.session.api.send("POST", `/alerts/deliveries/${delivery.id}/retry`), t.webhooks.attemptNow);
   }
 
   private deliveryOf(opened: OpenedDelivery, webhook: Webhook): TemplateResult {
     const { delivery } = opened;
-    return html`<h3>Delivery of ${delivery.type}</h3>
+    return html`<h3>${t.webhooks.deliveryOf(delivery.type)}</h3>
       ${deliveryPage(opened, webhook, hashOf("alerts", `alert=${delivery.alert_id ?? ""}`, this.live))}
-      <div class="bar"><button @click=${() => this.loadNewest()}>Refresh</button> <button ?disabled=${!webhook.enabled || this.isBusy} @click=${() => this.retry(delivery)}>Retry</button></div>
-      <h3>Attempts</h3>
-      ${this.table(["Attempt", "Started", "Took", "Response", "What was wrong"], attemptRows(delivery), "None yet.")}`;
+      <div class="bar"><button @click=${() => this.loadNewest()}>${t.refresh}</button> <button ?disabled=${!webhook.enabled || this.isBusy} @click=${() => this.retry(delivery)}>${t.webhooks.retry}</button></div>
+      <h3>${t.attempts}</h3>
+      ${this.table([t.webhooks.attempt, t.webhooks.started, t.webhooks.took, t.response, t.webhooks.wrong], attemptRows(delivery), t.webhooks.noAttempts)}`;
   }
 
   private deliveryTable(webhook: Webhook): TemplateResult {
     const outcome = ({ number, status_code, error, duration_ms, started_at }: Attempt): TemplateResult =>
-      html`<div title=${started_at}>${number}. ${status_code ?? error ?? "–"} <span class="muted">${duration_ms} ms</span></div>`;
+      html`<div title=${started_at}>${number}. ${status_code ?? error ?? "–"} <span class="muted">${numbers.format(duration_ms)} ms</span></div>`;
     const rows = this.deliveries.map((delivery) => html`<tr>
-      <td><span class="badge ${delivery.status}">${delivery.status}</span></td>
+      <td><span class="badge ${delivery.status}">${t.delivery.statuses[delivery.status] ?? delivery.status}</span></td>
       <th scope="row"><a href=${this.hrefOf({ delivery: delivery.id })}>${delivery.type}</a></th>
       <td>${time(delivery.created_at)}</td>
-      <td>${delivery.attempts.length > 0 ? delivery.attempts.map(outcome) : "none yet"}</td>
+      <td>${delivery.attempts.length > 0 ? delivery.attempts.map(outcome) : t.webhooks.noAttemptYet}</td>
       <td>${time(delivery.next_attempt_at)}</td>
-      <td class="actions"><button @click=${() => this.retry(delivery)}>Retry</button></td>
+      <td class="actions"><button @click=${() => this.retry(delivery)}>${t.webhooks.retry}</button></td>
     </tr>`);
-    return html`<h3>Deliveries to ${webhook.url}</h3>
-      <div class="bar"><button @click=${() => this.loadNewest()}>Refresh</button></div>
-      ${this.table(["Status", "Message", "Created", "Attempts", "Next attempt", ""], rows, "Nothing was sent yet.")}
-      ${this.cursor ? html`<p><button @click=${() => this.attempt(() => this.readDeliveries(this.apiUntil(this.loading.signal), webhook, this.cursor ?? undefined))}>Show older deliveries</button></p>` : nothing}`;
+    return html`<h3>${t.webhooks.deliveriesTo(webhook.url)}</h3>
+      <div class="bar"><button @click=${() => this.loadNewest()}>${t.refresh}</button></div>
+      ${this.table([t.status, t.webhooks.message, t.created, t.attempts, t.nextAttempt, ""], rows, t.webhooks.nothingSent)}
+      ${this.cursor ? html`<p><button @click=${() => this.attempt(() => this.readDeliveries(this.apiUntil(this.loading.signal), webhook, this.cursor ?? undefined))}>${t.webhooks.older}</button></p>` : nothing}`;
   }
 }
