@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Retention, erasure and archives: the server and `archive create` are killed at every step, and a restart finishes what was begun.
+"""Retention, erasure and archives: the server, `archive create` and `archive restore` are killed at every step, and a restart finishes what
+was begun.
 
     AUDIT_SERVER_BIN=target/release/audit-server tests/drills/lifecycle.py --kills 200 --database postgres
 
@@ -28,6 +29,7 @@ import lifecycle_clients as clients
 import postgres
 import processes
 import service
+from lifecycle_clients import received_at
 
 BEGIN = "2026-01-05T12:00:00Z"
 LOGS = 2
@@ -38,6 +40,10 @@ SETTINGS = {"AUDIT_REMOVAL_GRACE": "1h", "AUDIT_IDEMPOTENCY_WINDOW_MONTHS": "1"}
 STEPS = ("collecting", "listed", "planned", "removing", "removing, some done", "cleaning", "cancelled")
 STATES = [f"{kind}: {step}" for kind in ("retention", "erasure") for step in STEPS if (kind, step) != ("retention", "listed")]
 ARCHIVE_STATES = ["archive: file begun", "archive: file without manifest"]
+RESTORE_STATES = ["restore: begun", "restore: announced", "restore: some done"]
+# Kills of `archive restore`, for each of the server, and at least; the server is killed with some of them.
+RESTORE_KILLS, RESTORE_KILLS_MIN = 0.3, 4
+SERVER_KILLS = 0.3
 # After so many kills each state must have been hit.
 ALL_STATES_KILLS = 100
 # Part of the kills that wait for a state; how long they wait for it; and how long the others wait at most.
@@ -196,6 +202,77 @@ class Archive:
             return log.read()[-600:]
 
 
+class Restore:
+    """The `archive restore` of the events that retention removed from a log, for a hold on all of it."""
+
+    def __init__(self, drill, log):
+        self.drill, self.log = drill, log
+        self.reader = service.Connection(drill.node, timeout=60)
+        retention = self.reader.get(log.path("/retention"), log.master_key)
+        before = lifecycle_check.removed_before(retention["removals"])
+        self.missing = [identifier for identifier in drill.past[log.project] if received_at(identifier) < before]
+        hold = service.post(drill.node, log.master_key, log.path("/holds"), {"reason": "drill"})["hold"]["id"]
+        self.command = ["archive", "restore", "--from", drill.past_archive, "--hold", hold, "--project", log.project, "--environment", "live"]
+
+    def is_there(self, identifier):
+        status, body = self.reader.request("GET", f"/api/v1/events/{identifier}", self.log.project_key)
+        if status not in (200, 410):
+            raise RuntimeError(f"GET /events/{identifier}: {status} {body[:300]}")
+        return status == 200
+
+    def state(self):
+        """None where the newest event is there."""
+        if self.is_there(self.missing[-1]):
+            return None
+        if self.is_there(self.missing[0]):
+            return RESTORE_STATES[2]
+        own = "/api/v1/events?tenant_id=audit-server&action=audit.events.restored&limit=1"
+        return RESTORE_STATES[1] if self.reader.get(own, self.log.project_key)["events"] else RESTORE_STATES[0]
+
+    def kill(self):
+        """Starts the command and kills it. Whether there is anything left to restore."""
+        drill = self.drill
+        wanted = drill.least(RESTORE_STATES) if drill.random.random() < AIMED else None
+        end = time.monotonic() + (STATE_SECONDS_MAX if wanted else drill.random.uniform(0, RANDOM_SECONDS_MAX))
+        output = os.path.join(drill.folder, "restore.log")
+        environment = {**service.environment(drill.url), **drill.clock.settings(), "AUDIT_STATE_DIR": drill.node.state}
+        process = processes.start([drill.node.binary, *self.command], output, environment=environment)
+        while process.poll() is None and time.monotonic() < end and not (wanted and self.state() == wanted):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGSTOP)
+        state = self.state()
+        process.kill()
+        if process.wait() not in (0, -signal.SIGKILL):
+            with open(output, encoding="utf-8", errors="replace") as log:
+                raise RuntimeError(f"archive restore: exit code {process.returncode}: {log.read()[-600:]}")
+        if process.returncode != 0:
+            drill.restore_kills += 1
+            drill.hits.update([state] if state else [])
+        if drill.random.random() < SERVER_KILLS:
+            # The next one signs what the command has appended without waiting for a minute.
+            drill.node.kill()
+            drill.start()
+            self.reader.close()
+        return process.returncode != 0
+
+    def run(self):
+        """Kills it some times, and lets it finish. What it has restored is there once, and no further run restores anything."""
+        if not self.missing:
+            return
+        kills = max(RESTORE_KILLS_MIN, int(self.drill.options.kills * RESTORE_KILLS))
+        while kills > 0 and self.kill():
+            kills -= 1
+        lifecycle_check.command(self.drill, *self.command)
+        again = lifecycle_check.command(self.drill, *self.command)
+        if not again.startswith("0 events restored"):
+            raise RuntimeError(f"a finished restore was repeated: {again}")
+        stored, _ = lifecycle_check.feed_of(self.reader, self.log)
+        left = [identifier for identifier in self.missing if identifier not in stored]
+        if left:
+            raise RuntimeError(f"{len(left)} of {len(self.missing)} events were not restored, such as {left[0]}")
+        self.drill.restored.update(self.missing)
+
+
 class Drill:
     """The server, its clients, and what kills it."""
 
@@ -204,7 +281,7 @@ class Drill:
         self.folder = folder
         self.random = random.Random(options.seed)
         self.hits = collections.Counter()
-        self.archive_kills = self.database_restarts = 0
+        self.archive_kills = self.restore_kills = self.database_restarts = 0
         self.clock = clients.Clock(BEGIN)
         self.database = databases.KINDS[options.database](folder)
         self.url = self.database.url("audit")
@@ -217,6 +294,10 @@ class Drill:
         self.archive = Archive(self)
         # The state in which the next kill is to come, or any.
         self.wanted = None
+        # The events of the time before the kills by project, in the order of the log, and an archive of them; those that were restored.
+        self.past = {}
+        self.past_archive = os.path.join(folder, "archive-past")
+        self.restored = set()
 
     def start(self):
         self.node.settings = {**SETTINGS, **self.clock.settings()}
@@ -237,6 +318,19 @@ class Drill:
             self.clock.advance(24 * 3_600 - 60)
             self.clock.show(file)
         self.node.end()
+
+    def archive_past(self):
+        """Once the server has signed all events."""
+        self.past = {log.project: list(log.events) for log in self.logs}
+        month = time.strftime("%Y-%m", time.gmtime(self.clock.now()))
+        expected = [f"{log.project}/live: the first {len(log.events)} positions" for log in self.logs]
+
+        def is_complete():
+            lifecycle_check.command(self, "archive", "create", "--to", self.past_archive, "--until", month)
+            verified = lifecycle_check.verify_archive(self, self.past_archive)
+            return all(line in verified for line in expected)
+
+        processes.wait_until(is_complete, FINISH_SECONDS_MAX, "the archive of the past")
 
     def start_clients(self):
         for log in self.logs:
@@ -316,6 +410,11 @@ class Drill:
             self.start()
         raise RuntimeError(f"not done: {self.watch.states()}")
 
+    def restore(self):
+        """What retention removed from one log is put back, while the command and the server are killed. In the other one no trace may be left."""
+        self.watch.close()
+        Restore(self, self.logs[0]).run()
+
     def is_settled(self):
         """Whether nothing but a grace is waited for."""
         for operator in self.operators:
@@ -340,7 +439,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--server", default=os.environ.get("AUDIT_SERVER_BIN"), help="path of audit-server")
     parser.add_argument("--database", choices=databases.KINDS, default="sqlite", help="default: sqlite")
-    parser.add_argument("--kills", type=int, default=20, help="of the server; those of archive create come on top. Default: 20")
+    parser.add_argument("--kills", type=int, default=20, help="of the server; those of archive create and restore come on top. Default: 20")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of the random choices. Default: another one each time")
     parser.add_argument("--keep", action="store_true", help="keep the directory with logs and data")
     options = parser.parse_args()
@@ -356,17 +455,20 @@ def run(options, folder):
     try:
         drill.store_past()
         drill.start()
+        drill.archive_past()
         drill.start_clients()
         for number in range(options.kills):
             drill.kill()
             if number % 10 == 9:
                 print(f"kill {number + 1}: {sum(len(log.events) for log in drill.logs)} events are acknowledged", flush=True)
         drill.finish()
+        drill.restore()
+        states = STATES + ARCHIVE_STATES + RESTORE_STATES
         print("| State when it was killed | Kills |\n|---|---|")
-        for state in [*STATES, *ARCHIVE_STATES, *(["not readable"] if drill.hits["not readable"] else [])]:
+        for state in [*states, *(["not readable"] if drill.hits["not readable"] else [])]:
             print(f"| {state} | {drill.hits[state]} |")
-        print(f"{options.kills} kills of the server, {drill.archive_kills} of archive create, {drill.database_restarts} restarts of the database")
-        missed = [state for state in STATES + ARCHIVE_STATES if not drill.hits[state]]
+        print(f"{options.kills} kills of the server, {drill.archive_kills} of archive create, {drill.restore_kills} of archive restore, {drill.database_restarts} restarts of the database")
+        missed = [state for state in states if not drill.hits[state]]
         problems = [f"no kill while {state}" for state in missed] if options.kills >= ALL_STATES_KILLS else []
         return problems + lifecycle_check.check_all(drill)
     except Exception:

@@ -39,7 +39,7 @@ def log_key(drill):
 
 
 def verify_archive(drill, directory):
-    command(drill, "archive", "verify", directory, "--key", log_key(drill))
+    return command(drill, "archive", "verify", directory, "--key", log_key(drill))
 
 
 def check_all(drill):
@@ -73,7 +73,7 @@ def check_log(drill, log):
     removals = administrator.get(log.path("/retention"), log.master_key)["removals"]
     erasures = administrator.get(log.path("/erasures"), log.master_key)["erasures"]
     problems = [f"not done: {one}" for one in removals + erasures if one["state"] != "done"]
-    before = max((seconds_of(time) for removal in removals for time in removal["received_before"].values()), default=0)
+    before = removed_before(removals)
     stored, chained = feed_of(administrator, log)
     unknown = [identifier for identifier in stored if identifier not in log.events]
     if unknown:
@@ -83,7 +83,7 @@ def check_log(drill, log):
         event, is_person = stored.get(identifier), not isinstance(value, set)
         missing += event is None
         # The id has milliseconds, and so have the times of removals.
-        is_old = received_at(identifier) < before
+        is_old = received_at(identifier) < before and identifier not in drill.restored
         if event is None and not is_old and not (is_person and may_go_whole(value)):
             problems.append(f"{identifier} is gone")
         elif event is not None and is_old:
@@ -110,6 +110,11 @@ def check_log(drill, log):
         f" {len(log.persons)} erasures of persons; {counts['erased']} lost parts; {chained} events of the log's own chain"
     )
     return problems, gone, left
+
+
+def removed_before(removals):
+    """The latest time before which one of them took events, in seconds since 1970."""
+    return max((seconds_of(time) for removal in removals for time in removal["received_before"].values()), default=0)
 
 
 def may_go_whole(person):

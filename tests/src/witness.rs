@@ -135,6 +135,16 @@ impl Witness {
             .send_raw()
     }
 
+    /// SIGSTOP, until it stands still: it takes connections, and says nothing.
+    pub fn freeze(&self) {
+        self.process.stop();
+    }
+
+    /// SIGCONT, after [`Self::freeze`].
+    pub fn thaw(&self) {
+        self.process.signal(Signal::CONT);
+    }
+
     /// Kills it.
     pub fn kill(mut self) {
         self.process.signal(Signal::KILL);

@@ -1,6 +1,6 @@
 //! Time-stamp authorities over HTTP (RFC 3161 section 3.4).
 
-use crate::http::agent;
+use crate::http::{TIMEOUT, agent};
 use crate::{PlaceError, TimeStamp, TimeStampRequest, TimeStampRoots};
 use ureq::Agent;
 use ureq::http::header::CONTENT_TYPE;
@@ -20,7 +20,7 @@ impl TimeStampAuthority {
     /// The authority at this URL. With `roots`, only a time stamp that leads to one of them is accepted.
     pub fn new(url: impl Into<String>, roots: Option<TimeStampRoots>, user_agent: &str) -> Self {
         Self {
-            agent: agent(user_agent),
+            agent: agent(user_agent, TIMEOUT),
             url: url.into(),
             roots,
         }

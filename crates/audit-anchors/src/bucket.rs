@@ -1,21 +1,28 @@
 //! S3-compatible buckets, with object lock.
 
 use crate::PlaceError;
-use crate::http::agent;
-use audit_domain::Timestamp;
+use crate::http::{TIMEOUT, agent};
+use audit_domain::{Sha256Digest, Timestamp};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rusty_s3::actions::{GetObject, PutObject};
 use rusty_s3::{Credentials, S3Action, UrlStyle};
 use sha2::{Digest, Sha256};
 use std::fmt;
+use std::io::{self, Read, Write};
 use std::str::FromStr;
 use std::time::Duration;
-use ureq::Agent;
+use ureq::{Agent, AsSendBody};
 use url::Url;
 
 /// How long a signed request is valid. It is sent at once.
 const SIGNED_FOR: Duration = Duration::from_secs(300);
+/// The timeout of an object that may be large.
+const LARGE_TIMEOUT: Duration = Duration::from_secs(3_600);
+/// Most bytes of a page of names: it has 1,000 of them.
+const PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Bytes that are copied at once.
+const CHUNK_BYTES: usize = 64 * 1024;
 /// The object exists.
 const PRECONDITION_FAILED: u16 = 412;
 
@@ -71,6 +78,7 @@ pub enum BucketError {
 /// A bucket.
 pub struct Bucket {
     agent: Agent,
+    large_agent: Agent,
     bucket: rusty_s3::Bucket,
     /// Before the names of objects.
     prefix: String,
@@ -119,7 +127,8 @@ impl Bucket {
         url.set_path("");
         let bucket = rusty_s3::Bucket::new(url, UrlStyle::Path, name.to_owned(), options.region);
         Ok(Self {
-            agent: agent(user_agent),
+            agent: agent(user_agent, TIMEOUT),
+            large_agent: agent(user_agent, LARGE_TIMEOUT),
             bucket: bucket.map_err(|_| BucketError::Url)?,
             prefix: match prefix {
                 "" => String::new(),
@@ -142,17 +151,48 @@ impl Bucket {
         now: Timestamp,
     ) -> Result<(), PlaceError> {
         let name = format!("{}{name}", self.prefix);
-        match self.put(&name, content, made_at, now) {
+        let sha256 = Sha256Digest::from_bytes(Sha256::digest(content).into());
+        match self.put(&self.agent, &name, (content, sha256), made_at, now) {
             Err(PlaceError::Status(PRECONDITION_FAILED)) => self.compare(&name, content, now),
             outcome => outcome,
         }
     }
 
-    fn put(&self, name: &str, content: &[u8], made_at: Timestamp, now: Timestamp) -> Result<(), PlaceError> {
+    /// Stores an object with this digest, which may be large. The bucket compares the digest.
+    ///
+    /// # Errors
+    /// [`PlaceError::Different`] when the bucket has an object of this name and of other content.
+    pub fn store_large(
+        &self,
+        name: &str,
+        content: impl AsSendBody,
+        sha256: Sha256Digest,
+        now: Timestamp,
+    ) -> Result<(), PlaceError> {
+        let full = format!("{}{name}", self.prefix);
+        match self.put(&self.large_agent, &full, (content, sha256), now, now) {
+            Err(PlaceError::Status(PRECONDITION_FAILED)) => {
+                match self.read_large(name, &mut io::sink(), u64::MAX, now)? == Some(sha256) {
+                    true => Ok(()),
+                    false => Err(PlaceError::Different(full)),
+                }
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn put(
+        &self,
+        agent: &Agent,
+        name: &str,
+        (content, sha256): (impl AsSendBody, Sha256Digest),
+        made_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), PlaceError> {
         // A bucket with object lock refuses requests without the digest of the content.
         let mut headers = vec![
             ("if-none-match", "*".to_owned()),
-            ("x-amz-checksum-sha256", STANDARD.encode(Sha256::digest(content))),
+            ("x-amz-checksum-sha256", STANDARD.encode(sha256.as_bytes())),
         ];
         if let Some(lock) = self.lock {
             let until = made_at.plus_seconds(86_400 * i64::from(lock.days));
@@ -164,7 +204,7 @@ impl Bucket {
             action.headers_mut().insert(*name, value.clone());
         }
         let url = action.sign_with_time(SIGNED_FOR, &signed_at(now));
-        let mut request = self.agent.put(url.as_str());
+        let mut request = agent.put(url.as_str());
         for (name, value) in &headers {
             request = request.header(*name, value);
         }
@@ -181,6 +221,72 @@ impl Bucket {
             Ok(content) => Ok(Some(content)),
             Err(ureq::Error::StatusCode(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes the content of an object, which may be large, to `out`. Returns its digest; `None` where there is no object.
+    ///
+    /// # Errors
+    /// When there is no response, it has `bytes_max` bytes or more, or `out` cannot be written.
+    pub fn read_large(
+        &self,
+        name: &str,
+        out: &mut impl Write,
+        bytes_max: u64,
+        now: Timestamp,
+    ) -> Result<Option<Sha256Digest>, PlaceError> {
+        let name = format!("{}{name}", self.prefix);
+        let url = GetObject::new(&self.bucket, Some(&self.credentials), &name)
+            .sign_with_time(SIGNED_FOR, &signed_at(now));
+        let response = match self.large_agent.get(url.as_str()).call() {
+            Err(ureq::Error::StatusCode(404)) => return Ok(None),
+            response => response?,
+        };
+        let (mut content, mut sha256) = (
+            response.into_body().into_with_config().limit(bytes_max).reader(),
+            Sha256::new(),
+        );
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let read = content.read(&mut chunk).map_err(ureq::Error::from)?;
+            if read == 0 {
+                return Ok(Some(Sha256Digest::from_bytes(sha256.finalize().into())));
+            }
+            sha256.update(&chunk[..read]);
+            out.write_all(&chunk[..read]).map_err(ureq::Error::from)?;
+        }
+    }
+
+    /// The names of the objects that begin with `start`, in order. One with a character that XML escapes is given as it is listed.
+    ///
+    /// # Errors
+    /// When there is no response.
+    pub fn names(&self, start: &str, now: Timestamp) -> Result<Vec<String>, PlaceError> {
+        let mut names: Vec<String> = Vec::new();
+        loop {
+            let mut list = GetObject::new(&self.bucket, Some(&self.credentials), "");
+            list.query_mut().insert("list-type", "2");
+            list.query_mut()
+                .insert("prefix", format!("{}{start}", self.prefix));
+            let last = names.last().map(|name| format!("{}{name}", self.prefix));
+            if let Some(last) = &last {
+                list.query_mut().insert("start-after", last.clone());
+            }
+            let url = list.sign_with_time(SIGNED_FOR, &signed_at(now));
+            let mut page = self.agent.get(url.as_str()).call()?;
+            let page = page
+                .body_mut()
+                .with_config()
+                .limit(PAGE_BYTES_MAX)
+                .read_to_string()?;
+            let keys = page.split("<Key>").skip(1);
+            let keys = keys.filter_map(|rest| Some(rest.split_once("</Key>")?.0));
+            let new = keys.filter(|key| last.as_deref().is_none_or(|last| *key > last));
+            let count = names.len();
+            names.extend(new.filter_map(|key| Some(key.strip_prefix(&self.prefix)?.to_owned())));
+            if names.len() == count {
+                return Ok(names);
+            }
         }
     }
 

@@ -3,12 +3,13 @@
 use std::time::Duration;
 use ureq::Agent;
 
-/// The timeout of a request: resolving, connecting, sending and receiving.
-const TIMEOUT: Duration = Duration::from_secs(15);
+/// The usual timeout of a request.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(15);
 
-pub(crate) fn agent(user_agent: &str) -> Agent {
+/// A client with a timeout for each request: resolving, connecting, sending and receiving.
+pub(crate) fn agent(user_agent: &str, timeout: Duration) -> Agent {
     Agent::config_builder()
-        .timeout_global(Some(TIMEOUT))
+        .timeout_global(Some(timeout))
         .max_redirects(0)
         .user_agent(user_agent)
         .build()

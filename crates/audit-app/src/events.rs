@@ -7,7 +7,7 @@ use crate::service::{AuditLog, Scope, Selection};
 use audit_auth::{Principal, Readers};
 use audit_domain::{
     Condition, EventFilter, EventId, EventJson, EventOrder, Facet, FacetValues, MetadataPath, PageLimit,
-    Position, StoredEvent, Timestamp, ViewerRoute, ViewerTier, Violation, Violations,
+    Position, Sha256Digest, StoredEvent, Timestamp, ViewerRoute, ViewerTier, Violation, Violations,
 };
 use audit_redact::Engine;
 use audit_store::{EventPage, EventQuery, LoggedEvent, Reader};
@@ -36,8 +36,17 @@ pub struct EventsResponse {
     pub events: Vec<EventJson>,
     /// The cursor of the next page; `None` on the last page.
     pub cursor: Option<String>,
-    /// The latest time before which a removal has taken events of the log; `None` without a removal.
-    pub removed_before: Option<Timestamp>,
+    /// What removals have taken of the log; `None` without a removal.
+    pub removed_before: Option<RemovedBefore>,
+}
+
+/// What readers of a log are told of its removals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemovedBefore {
+    /// The latest time before which one has taken events, of any category.
+    pub time: Timestamp,
+    /// The manifest of the archive that the newest one names, which has what it took; `None` where none was recorded before it.
+    pub archive: Option<Sha256Digest>,
 }
 
 impl Presented<Readers> {
@@ -139,24 +148,27 @@ impl AuditLog {
     /// not learn which events of others exist.
     pub(crate) fn no_event(&self, scope: &Scope, id: EventId) -> AppError {
         match self.known_removed_before(scope) {
-            Some(before) if id.time() < before => AppError::EventRemoved { before },
+            Some(before) if id.time() < before.time => AppError::EventRemoved { before: before.time },
             _ => AppError::NotFound("event"),
         }
     }
 
-    /// The latest time before which a removal has taken events of a log, of any category; `None` without a removal.
+    /// What removals have taken of a log; `None` without a removal.
     ///
     /// # Errors
     /// When the lifecycle events of the log cannot be read, or are not those that were signed.
-    pub(crate) fn removed_before(&self, scope: &Scope) -> Result<Option<Timestamp>> {
+    pub(crate) fn removed_before(&self, scope: &Scope) -> Result<Option<RemovedBefore>> {
         let lifecycle = self.lifecycle(scope)?;
-        let removals = lifecycle.fold.removals();
-        let times = removals.flat_map(|(_, _, removal)| removal.received_before.values().copied());
-        Ok(times.max())
+        let removals = || lifecycle.fold.removals().map(|(_, _, removal)| removal);
+        let times = removals().flat_map(|removal| removal.received_before.values().copied());
+        Ok(times.max().map(|time| RemovedBefore {
+            time,
+            archive: removals().last().and_then(|newest| newest.archive),
+        }))
     }
 
     /// [`Self::removed_before`] for a reader of events. Where it is not known it is left out, because reading must go on.
-    pub(crate) fn known_removed_before(&self, scope: &Scope) -> Option<Timestamp> {
+    pub(crate) fn known_removed_before(&self, scope: &Scope) -> Option<RemovedBefore> {
         self.removed_before(scope).unwrap_or_else(|error| {
             log::warn!(
                 "the removals of the log {} are not known: {error}",

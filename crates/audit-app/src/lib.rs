@@ -105,7 +105,7 @@ pub use erasure::{
     IDENTIFIERS_MAX, Identifiers, NewErasure, OPEN_ERASURES_MAX, OutOfReach, OutOfReachKind, TEXT_CHARS_MIN,
 };
 pub use error::{AppError, Result, SecretFailure};
-pub use events::{EventsRequest, EventsResponse};
+pub use events::{EventsRequest, EventsResponse, RemovedBefore};
 pub use evidence::{Evidence, EvidenceError, EvidenceProof, EvidenceRequest, RemovedEvidence};
 pub use export::pages::Export;
 pub use export::{EXPORTS_MAX, ORGANIZATION_EXPORTS_MAX};

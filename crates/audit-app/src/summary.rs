@@ -2,11 +2,11 @@
 
 use crate::authentication::Presented;
 use crate::error::{AppError, Result};
-use crate::events::{as_stored, permitted};
+use crate::events::{RemovedBefore, as_stored, permitted};
 use crate::reading::ReadAccess;
 use crate::service::Selection;
 use audit_auth::Readers;
-use audit_domain::{EventFilter, Interval, TimeZone, Timestamp, ViewerRoute, Violations};
+use audit_domain::{EventFilter, Interval, TimeZone, ViewerRoute, Violations};
 use audit_store::{EventSummary, StoreError, SummaryQuery, SummaryRefusal};
 
 /// A request for a summary of events. Ids in the filter are unredacted; redaction may have stored them in other forms.
@@ -35,7 +35,7 @@ impl Presented<Readers> {
         &self,
         selection: Selection,
         request: SummaryRequest,
-    ) -> Result<(EventSummary, Option<Timestamp>)> {
+    ) -> Result<(EventSummary, Option<RemovedBefore>)> {
         self.in_its_cell(selection.project_id, |presented| {
             presented.summary_here(selection, request.clone())
         })
@@ -45,7 +45,7 @@ impl Presented<Readers> {
         &self,
         selection: Selection,
         request: SummaryRequest,
-    ) -> Result<(EventSummary, Option<Timestamp>)> {
+    ) -> Result<(EventSummary, Option<RemovedBefore>)> {
         let service = &self.service;
         let prepare = |reader: &mut audit_store::Reader<'_>| {
             let ReadAccess {

@@ -23,7 +23,7 @@ pub const NEW_FILE: &str = "_file.new";
 pub const NEW_MANIFEST: &str = "_manifest.new";
 
 /// Most bytes of a manifest: one of a file all of whose events were removed has 86 MB.
-const MANIFEST_BYTES_MAX: u64 = 512 * 1024 * 1024;
+pub const MANIFEST_BYTES_MAX: u64 = 512 * 1024 * 1024;
 
 /// The directory of a log.
 pub fn log_directory(archive: &Path, log: &LogName) -> PathBuf {
@@ -92,6 +92,13 @@ impl Part {
     fn manifest_name(&self) -> String {
         let Range { start, end } = self.seqs;
         format!("_manifest-{start:012}-{end:012}.json")
+    }
+
+    /// The part that a name below the directory of a log belongs to, such as that of an object in a bucket, and whether it is that
+    /// of the manifest.
+    pub fn of_path(path: &str) -> Option<(Self, bool)> {
+        let (month, name) = path.strip_prefix("month=")?.split_once('/')?;
+        Self::of_name(parse_month(month)?, name)
     }
 
     /// The part that a name in the directory of a month belongs to, and whether it is that of the manifest.

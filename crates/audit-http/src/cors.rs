@@ -33,8 +33,8 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
         HeaderValue::from_static(
-            "x-request-id, retry-after, content-disposition, events-removed-before, ratelimit-limit, ratelimit-remaining, \
-             ratelimit-reset",
+            "x-request-id, retry-after, content-disposition, events-removed-before, events-archived-manifest, ratelimit-limit, \
+             ratelimit-remaining, ratelimit-reset",
         ),
     );
 }

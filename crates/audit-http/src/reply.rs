@@ -7,16 +7,24 @@ use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, Responder};
-use audit_domain::Timestamp;
+use audit_app::RemovedBefore;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-/// The header with the latest time before which a removal has taken events of the log; none without a removal.
-pub(crate) fn removed_before(time: Option<Timestamp>) -> Option<(HeaderName, HeaderValue)> {
-    let value = HeaderValue::from_str(&time?.to_string()).ok()?;
-    Some((HeaderName::from_static("events-removed-before"), value))
+/// The headers with the latest time before which a removal has taken events of the log, and with the manifest of the archive that has what
+/// the newest one took; none without a removal.
+pub(crate) fn removed_before(
+    before: Option<RemovedBefore>,
+) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    let time = before.map(|before| ("events-removed-before", before.time.to_string()));
+    let archive = before.and_then(|before| before.archive);
+    let archive = archive.map(|manifest| ("events-archived-manifest", manifest.to_string()));
+    let headers = time.into_iter().chain(archive);
+    headers.filter_map(|(name, value)| {
+        Some((HeaderName::from_static(name), HeaderValue::from_str(&value).ok()?))
+    })
 }
 
 /// The status of a successful request.
@@ -97,12 +105,10 @@ impl<T, S> Reply<T, S> {
         }
     }
 
-    /// With the time before which a removal has taken events of the log, if there is one.
-    pub(crate) fn with_removed_before(self, before: Option<Timestamp>) -> Self {
-        match removed_before(before) {
-            Some((name, value)) => self.with_header(name, value),
-            None => self,
-        }
+    /// With the headers of [`removed_before`].
+    pub(crate) fn with_removed_before(mut self, before: Option<RemovedBefore>) -> Self {
+        self.headers.extend(removed_before(before));
+        self
     }
 
     /// With a header.

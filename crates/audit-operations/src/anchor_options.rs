@@ -61,6 +61,27 @@ pub struct AnchorOptions {
     pub timestamp_ca: Option<PathBuf>,
 }
 
+/// The bucket of an option; those of its keys continue the name.
+pub(crate) fn open_bucket(
+    option: &str,
+    url: &str,
+    region: &str,
+    keys: (&Option<String>, &Option<String>),
+    lock: Option<ObjectLock>,
+) -> anyhow::Result<Bucket> {
+    let (Some(access_key), Some(secret_key)) = keys else {
+        bail!("{option} needs {option}-access-key and {option}-secret-key");
+    };
+    let options = BucketOptions {
+        url: url.to_owned(),
+        region: region.to_owned(),
+        access_key: access_key.clone(),
+        secret_key: secret_key.clone(),
+        lock,
+    };
+    Bucket::new(options, USER_AGENT).with_context(|| option.to_owned())
+}
+
 impl AnchorOptions {
     /// The places that anchors go to.
     pub fn places(&self, webhooks: &WebhookOptions) -> anyhow::Result<AnchorPlaces> {
@@ -97,23 +118,11 @@ impl AnchorOptions {
     }
 
     fn bucket(&self) -> anyhow::Result<Option<Bucket>> {
-        let Some(url) = &self.anchor_bucket else {
-            return Ok(None);
-        };
-        let (Some(access_key), Some(secret_key)) =
-            (&self.anchor_bucket_access_key, &self.anchor_bucket_secret_key)
-        else {
-            bail!("--anchor-bucket needs --anchor-bucket-access-key and --anchor-bucket-secret-key");
-        };
-        let options = BucketOptions {
-            url: url.clone(),
-            region: self.anchor_bucket_region.clone(),
-            access_key: access_key.clone(),
-            secret_key: secret_key.clone(),
-            lock: self.anchor_bucket_lock,
-        };
-        let bucket = Bucket::new(options, USER_AGENT).context("--anchor-bucket")?;
-        Ok(Some(bucket))
+        let keys = (&self.anchor_bucket_access_key, &self.anchor_bucket_secret_key);
+        let (url, region) = (self.anchor_bucket.as_ref(), &self.anchor_bucket_region);
+        let bucket =
+            url.map(|url| open_bucket("--anchor-bucket", url, region, keys, self.anchor_bucket_lock));
+        bucket.transpose()
     }
 
     fn directory(&self) -> anyhow::Result<Option<PathBuf>> {

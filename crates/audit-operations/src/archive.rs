@@ -1,5 +1,6 @@
 //! `audit-server archive`: writes the events of logs to Parquet files with manifests that prove them, and puts removed ones back.
 
+mod bucket;
 mod record;
 mod restore;
 mod source;
@@ -16,6 +17,7 @@ use audit_cli::{SystemClock, print_error};
 use audit_domain::{Clock, Environment, Month, ProjectId, Sha256Digest};
 use audit_ledger::{Frontier, SignedCheckpoint};
 use audit_verifier::archive::ArchiveOptions;
+use bucket::ArchiveBucketOptions;
 use clap::{Args, Subcommand};
 use restore::RestoreOptions;
 use source::{Counts, Older, Source, SourceOptions};
@@ -72,6 +74,8 @@ pub struct CreateOptions {
     #[arg(long)]
     pub record: bool,
     #[command(flatten)]
+    pub bucket: ArchiveBucketOptions,
+    #[command(flatten)]
     pub source: SourceOptions,
     #[command(flatten)]
     pub database: DatabaseOptions,
@@ -93,6 +97,7 @@ pub fn run(command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
 fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
     let settings = options.source.settings()?;
     let older = Older::open(options, &settings)?;
+    let bucket = options.bucket.open()?;
     let keys = options.database.keys()?.clone();
     let home = open_with_keys(&options.database, keys, settings, command_store(2), None)?;
     let logs = logs_of(&home, options)?;
@@ -131,6 +136,9 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
         let source = older.as_ref().map(|older| older.source(&archive)).transpose();
         let written = source.and_then(|source| {
             archive.source = source.map(RefCell::new);
+            if let Some(bucket) = &bucket {
+                archive.take_from(bucket).context("--archive-bucket")?;
+            }
             archive.write_parts(|part, manifest| {
                 files += 1;
                 events += manifest.events;
@@ -143,6 +151,10 @@ fn create(options: &CreateOptions) -> anyhow::Result<ExitCode> {
                 }
                 writeln!(stdout)
             })
+        });
+        let written = written.and_then(|()| match &bucket {
+            Some(bucket) => archive.put_into(bucket).context("--archive-bucket"),
+            None => Ok(()),
         });
         let written = written.and_then(|()| match options.record {
             true => archive.record(),

@@ -1,5 +1,6 @@
 //! Archives: what `audit-server archive` writes beside a running server, and what every reader says of it.
 
+mod bucket;
 mod refused;
 mod rewrite;
 

@@ -20,7 +20,7 @@ const HELD_BACK: usize = 220;
 const LEASES_MILLIS: i64 = 16 * 60_000;
 
 /// From now on, these statements fail: `INSERT ON removed_events`.
-fn hold_back(database: &Database, statement: &str, condition: &str) {
+pub(crate) fn hold_back(database: &Database, statement: &str, condition: &str) {
     let (function, action) = match database.kind() {
         DatabaseKind::Sqlite => ("", "BEGIN SELECT RAISE(ABORT, 'held by a test'); END"),
         DatabaseKind::Postgres => (
@@ -34,7 +34,7 @@ fn hold_back(database: &Database, statement: &str, condition: &str) {
     ));
 }
 
-fn let_go(database: &Database, table: &str) {
+pub(crate) fn let_go(database: &Database, table: &str) {
     database.execute(&match database.kind() {
         DatabaseKind::Sqlite => "DROP TRIGGER held".to_owned(),
         DatabaseKind::Postgres => format!("DROP TRIGGER held ON {table}; DROP FUNCTION held"),

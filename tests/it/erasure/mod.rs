@@ -8,6 +8,8 @@ mod requests;
 mod traces;
 mod verifiers;
 
+pub(crate) use crash::{hold_back, let_go};
+
 use crate::log::{STATE_DIRECTORY, copy_of, text_of};
 use audit_tests::{
     Clock, Database, DatabaseKind, Deadline, Organization, Response, Server, command_line_on,

@@ -2,7 +2,7 @@
 
 mod lost;
 mod maps;
-mod places;
+pub(crate) mod places;
 
 use super::{STATE_DIRECTORY, stop, store_events, text_of};
 use audit_ledger::{SignedAnchor, VerifierKey};

@@ -28,16 +28,16 @@ on_both_databases! {
 }
 
 /// The key of the log, made before the first start.
-fn log_key(database: &Database) -> String {
+pub(crate) fn log_key(database: &Database) -> String {
     command_line_on(database, &["log", "key"]).success()
 }
 
-fn witness(name: &str, log: &str) -> Witness {
+pub(crate) fn witness(name: &str, log: &str) -> Witness {
     Witness::start_as(name, &temporary_directory("witness-"), &[log])
 }
 
 /// Writes a policy: witnesses by key and URL, and how many of them are the quorum.
-fn policy(witnesses: &[(&str, &str)], needed: usize) -> PathBuf {
+pub(crate) fn policy(witnesses: &[(&str, &str)], needed: usize) -> PathBuf {
     let mut text = String::new();
     for (number, (key, url)) in witnesses.iter().enumerate() {
         text.push_str(&format!("witness w{number} {key} {url}\n"));

@@ -1,11 +1,11 @@
 //! The verifiable log: proofs and detection of tampering.
 
 mod alerts;
-mod anchors;
+pub(crate) mod anchors;
 mod attacks;
 mod auditing;
 mod careful;
-mod cosigning;
+pub(crate) mod cosigning;
 mod elsewhere;
 mod evidence;
 mod heads;

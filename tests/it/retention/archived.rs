@@ -71,6 +71,11 @@ fn nothing_goes_before_an_archive_has_it_that_the_log_names(kind: DatabaseKind) 
     assert_eq!(archive["end_seq"], json!(OLD));
     assert_eq!(removal["archive"], archive["manifest"]);
     let manifest = archive["manifest"].as_str().expect("a digest").to_owned();
+    for path in ["/events", "/events/summary", "/events/feed", "/events/export"] {
+        let response = scene.organization.project().get(path).send_raw();
+        let archived = response.header("events-archived-manifest");
+        assert_eq!(archived, Some(manifest.as_str()), "{path}");
+    }
     // The same archive again is no news.
     record(&scene, &directory).success();
     assert_eq!(scene.retention()["archive"]["seq"], archive["seq"]);

@@ -6,6 +6,7 @@ mod archived;
 mod categories;
 mod edits;
 mod holds;
+mod nodes;
 mod removal;
 mod report;
 mod restored;

@@ -3,15 +3,13 @@
 use super::Slot;
 use crate::authentication::Presented;
 use crate::error::Result;
-use crate::events::{as_stored, found_json, permitted};
+use crate::events::{RemovedBefore, as_stored, found_json, permitted};
 use crate::reading::ReadRequest;
 use crate::self_audit::{Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use crate::turns::CredentialOwner;
 use audit_auth::{Principal, Readers};
-use audit_domain::{
-    EventFilter, EventJson, EventOrder, PageLimit, Position, Timestamp, ViewerRoute, ViewerTier,
-};
+use audit_domain::{EventFilter, EventJson, EventOrder, PageLimit, Position, ViewerRoute, ViewerTier};
 use audit_store::{EventPage, EventQuery};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +28,7 @@ pub struct Export {
     after: Option<Position>,
     limit: PageLimit,
     is_finished: bool,
-    removed_before: Option<Timestamp>,
+    removed_before: Option<RemovedBefore>,
     /// The number of events that this process had stored when the last page was read.
     stored_events: u64,
     slot: Slot,
@@ -67,7 +65,7 @@ impl AuditLog {
         request: &ReadRequest,
         after: Option<Position>,
         limit: PageLimit,
-    ) -> Result<(EventPage, Option<ViewerTier>, Option<Timestamp>)> {
+    ) -> Result<(EventPage, Option<ViewerTier>, Option<RemovedBefore>)> {
         let (page, query, ((project_id, requester, event), scope)) = self.read_page(|reader| {
             let access =
                 request
@@ -101,15 +99,15 @@ impl AuditLog {
 struct WrittenPage<T> {
     output: T,
     next: Option<Position>,
-    removed_before: Option<Timestamp>,
+    removed_before: Option<RemovedBefore>,
     events: usize,
     bytes: usize,
     worked: Duration,
 }
 
 impl Export {
-    /// The latest time before which a removal has taken events of the log; `None` without a removal, and before the first page.
-    pub const fn removed_before(&self) -> Option<Timestamp> {
+    /// What removals have taken of the log; `None` without a removal, and before the first page.
+    pub const fn removed_before(&self) -> Option<RemovedBefore> {
         self.removed_before
     }
 

@@ -1,11 +1,11 @@
 //! One page of the feed.
 
 use crate::error::{AppError, Result};
-use crate::events::{as_stored, found_json, permitted, visible_json};
+use crate::events::{RemovedBefore, as_stored, found_json, permitted, visible_json};
 use crate::reading::{ReadAccess, ReadRequest};
 use crate::service::{AuditLog, Scope};
 use audit_auth::Principal;
-use audit_domain::{EventFilter, EventJson, FeedPosition, Timestamp, ViewerRoute, Violations};
+use audit_domain::{EventFilter, EventJson, FeedPosition, ViewerRoute, Violations};
 use audit_store::{FetchSize, LedgerId, Reader};
 use tokio::sync::watch;
 
@@ -37,8 +37,8 @@ pub struct FeedPage {
     pub cursor: String,
     /// Whether there are committed events after this page; for a viewer, ones that it may see.
     pub has_more: bool,
-    /// The latest time before which a removal has taken events of the log; `None` without a removal.
-    pub removed_before: Option<Timestamp>,
+    /// What removals have taken of the log; `None` without a removal.
+    pub removed_before: Option<RemovedBefore>,
 }
 
 /// The begin of a page.

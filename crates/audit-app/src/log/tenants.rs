@@ -131,7 +131,7 @@ impl Presented<Readers> {
         let log = service.mapped_log(&access.scope)?;
         service.with_tenant_map(&log, size, Grower::Request, |map| {
             let removed_before = service.known_removed_before(&access.scope);
-            service.prove_tenant(map, &tenant_id, now, removed_before)
+            service.prove_tenant(map, &tenant_id, now, removed_before.map(|before| before.time))
         })
     }
 }

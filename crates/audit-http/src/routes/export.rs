@@ -206,7 +206,7 @@ pub(super) async fn export(
     let (pieces, body) = streamed();
     rt::spawn(send_lines(pieces, export, output, first));
     let mut response = HttpResponse::Ok();
-    if let Some(header) = removed_before {
+    for header in removed_before {
         response.insert_header(header);
     }
     Ok(response

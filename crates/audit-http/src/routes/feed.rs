@@ -168,7 +168,7 @@ fn event_stream(follower: Follower, first: FeedPage) -> HttpResponse {
         }
     });
     let mut response = HttpResponse::Ok();
-    if let Some(header) = removed_before {
+    for header in removed_before {
         response.insert_header(header);
     }
     response

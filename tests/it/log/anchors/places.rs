@@ -14,9 +14,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-pub(super) const REGION: &str = "eu-central-1";
-pub(super) const ACCESS_KEY: &str = "AKIDEXAMPLE";
-pub(super) const SECRET_KEY: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+pub(crate) const REGION: &str = "eu-central-1";
+pub(crate) const ACCESS_KEY: &str = "AKIDEXAMPLE";
+pub(crate) const SECRET_KEY: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 
 /// A request.
 struct Asked {
@@ -87,18 +87,27 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
 
 type Objects = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 
-/// A bucket with object lock.
-pub(super) struct StubBucket {
+/// Names in a response with the names of objects.
+const PAGE_NAMES: usize = 3;
+
+/// A bucket.
+pub(crate) struct StubBucket {
     address: SocketAddr,
     objects: Objects,
     refused: Arc<Mutex<Vec<String>>>,
 }
 
 impl StubBucket {
-    pub(super) fn start() -> Self {
+    /// With object lock.
+    pub(crate) fn start() -> Self {
+        Self::start_with(true)
+    }
+
+    /// Objects may only be stored with a lock where it has one.
+    pub(crate) fn start_with(has_lock: bool) -> Self {
         let (objects, refused) = (Objects::default(), Arc::<Mutex<Vec<String>>>::default());
         let (stored, noted) = (Arc::clone(&objects), Arc::clone(&refused));
-        let address = serve(move |asked| match respond(asked, &stored) {
+        let address = serve(move |asked| match respond(asked, &stored, has_lock) {
             Ok(body) => (200, body),
             Err((status, why)) => {
                 // Reading back an anchor that is not there is no refusal.
@@ -115,52 +124,88 @@ impl StubBucket {
         }
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}/anchors/audit", self.address)
     }
 
     /// An object below the prefix.
-    pub(super) fn object(&self, name: &str) -> Option<Vec<u8>> {
+    pub(crate) fn object(&self, name: &str) -> Option<Vec<u8>> {
         let path = format!("/anchors/audit/{name}");
         self.objects.lock().expect("a lock").get(&path).cloned()
     }
 
+    /// The names of all objects below the prefix.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let objects = self.objects.lock().expect("a lock");
+        let names = objects
+            .keys()
+            .filter_map(|path| path.strip_prefix("/anchors/audit/"));
+        names.map(str::to_owned).collect()
+    }
+
     /// Stores an object as another client.
-    pub(super) fn put(&self, name: &str, content: &[u8]) {
+    pub(crate) fn put(&self, name: &str, content: &[u8]) {
         let path = format!("/anchors/audit/{name}");
         let mut objects = self.objects.lock().expect("a lock");
         objects.insert(path, content.to_vec());
     }
 
     /// The requests that were refused, with the reason.
-    pub(super) fn refused(&self) -> Vec<String> {
+    pub(crate) fn refused(&self) -> Vec<String> {
         self.refused.lock().expect("a lock").clone()
     }
 }
 
-fn respond(asked: &Asked, objects: &Objects) -> Result<Vec<u8>, (u16, String)> {
+/// One page of the names of objects, in the form of `ListObjectsV2`.
+fn listed(query: &str, objects: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
+    let of = |name: &str| {
+        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        let value = pairs.find(|(one, _)| *one == name).map_or("", |(_, value)| value);
+        format!("/anchors/{}", value.replace("%2F", "/").replace("%3D", "="))
+    };
+    let (prefix, after) = (of("prefix"), of("start-after"));
+    let names = objects
+        .keys()
+        .filter(|path| path.starts_with(&prefix) && **path > after);
+    let names = names.filter_map(|path| path.strip_prefix("/anchors/"));
+    let contents = names
+        .take(PAGE_NAMES)
+        .map(|name| format!("<Contents><Key>{name}</Key><Size>1</Size></Contents>"));
+    format!(
+        "<ListBucketResult>{}</ListBucketResult>",
+        contents.collect::<String>()
+    )
+    .into_bytes()
+}
+
+fn respond(asked: &Asked, objects: &Objects, has_lock: bool) -> Result<Vec<u8>, (u16, String)> {
     let denied = |why: &str| (403, why.to_owned());
     check_signature(asked).map_err(|why| denied(&why))?;
     let mut objects = objects.lock().expect("a lock");
-    let stored = objects.get(&asked.path);
+    if asked.query.contains("list-type=2") {
+        return Ok(listed(&asked.query, &objects));
+    }
+    let path = asked.path.replace("%3D", "=");
+    let stored = objects.get(&path);
     if asked.method == "GET" {
-        return stored.cloned().ok_or((404, asked.path.clone()));
+        return stored.cloned().ok_or((404, path.clone()));
     }
     let header = |name: &str| asked.headers.get(name).map_or("", String::as_str);
     let digest = STANDARD.encode(Sha256::digest(&asked.body));
     if header("x-amz-checksum-sha256") != digest {
         return Err((400, "the checksum is not that of the body".to_owned()));
     }
-    if header("if-none-match") != "*" || header("x-amz-object-lock-mode") != "COMPLIANCE" {
+    let lock = if has_lock { "COMPLIANCE" } else { "" };
+    if header("if-none-match") != "*" || header("x-amz-object-lock-mode") != lock {
         return Err((400, format!("{:?}", asked.headers)));
     }
-    if !header("x-amz-object-lock-retain-until-date").starts_with("20") {
+    if has_lock && !header("x-amz-object-lock-retain-until-date").starts_with("20") {
         return Err((400, "no time until which it is locked".to_owned()));
     }
     match stored {
-        Some(_) => Err((412, asked.path.clone())),
+        Some(_) => Err((412, path)),
         None => {
-            objects.insert(asked.path.clone(), asked.body.clone());
+            objects.insert(path, asked.body.clone());
             Ok(Vec::new())
         }
     }
