@@ -150,11 +150,9 @@ fn grow(content_hashes: &[ContentHash], batch: usize) -> Outcome<Stored> {
     for events in content_hashes.chunks(batch) {
         let frontier = Frontier::decode(&stored.frontier.encode())?;
         let mut growth = Growth::new(frontier);
-        for event in events {
-            let leaf = Hash::of_event(event);
-            growth.append(leaf);
-            stored.leaves.push(leaf);
-        }
+        let leaves = Hash::of_events(events.iter().copied());
+        growth.extend(&leaves);
+        stored.leaves.extend(leaves);
         black_box(growth.head());
         let (frontier, tiles) = growth.finish(|id| stored.read(id))?;
         for tile in tiles {

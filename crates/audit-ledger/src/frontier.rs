@@ -58,25 +58,50 @@ impl Frontier {
 
     /// Appends a leaf by its hash and returns its index in the tree.
     pub fn append(&mut self, leaf: Hash) -> u64 {
-        self.append_each(leaf, |_, _| {})
-    }
-
-    /// Does the same and calls `visit` with the level and hash of each subtree that the leaf completes, the leaf first.
-    pub(crate) fn append_each(&mut self, leaf: Hash, mut visit: impl FnMut(u8, Hash)) -> u64 {
         let index = self.size;
         let mut hash = leaf;
         let mut level = 0;
-        visit(level, hash);
         // As in binary addition of one: each trailing one bit of the index is a left subtree whose sibling is now complete.
         while index >> level & 1 == 1 {
             let Some(left) = self.edge.pop() else { break };
             hash = Hash::of_node(&left, &hash);
             level += 1;
-            visit(level, hash);
         }
         self.edge.push(hash);
         self.size += 1;
         index
+    }
+
+    /// Appends leaves by their hashes. The nodes of a level are computed together, which takes less time than [`Self::append`] for
+    /// each leaf.
+    pub fn extend(&mut self, leaves: &[Hash]) {
+        self.extend_each(leaves, |_, _| {});
+    }
+
+    /// Does the same and calls `visit` with each level and the hashes of the subtrees that the leaves complete there, from left to
+    /// right, the leaves first.
+    pub(crate) fn extend_each(&mut self, leaves: &[Hash], mut visit: impl FnMut(u8, &[Hash])) {
+        let mut completed = leaves.to_vec();
+        // Of the first of them, among all subtrees of their level.
+        let mut index = self.size;
+        let mut level = 0;
+        let mut without_sibling = Vec::new();
+        while !completed.is_empty() {
+            visit(level, &completed);
+            if index & 1 == 1
+                && let Some(left) = self.edge.pop()
+            {
+                completed.insert(0, left);
+            }
+            if completed.len() % 2 == 1 {
+                without_sibling.extend(completed.pop());
+            }
+            completed = Hash::of_nodes(&completed);
+            index >>= 1;
+            level += 1;
+        }
+        self.edge.extend(without_sibling.into_iter().rev());
+        self.size += leaves.len() as u64;
     }
 
     /// The number of leaves in the tree.

@@ -11,9 +11,8 @@ use crate::{Frontier, Hash, TreeHead};
 /// use std::io::{Error, ErrorKind};
 ///
 /// let mut growth = Growth::new(Frontier::new());
-/// for n in 0..300_u16 {
-///     growth.append(Hash::of_leaf(&n.to_be_bytes()));
-/// }
+/// let leaves: Vec<Hash> = (0..300_u16).map(|n| Hash::of_leaf(&n.to_be_bytes())).collect();
+/// growth.extend(&leaves);
 /// // The tree was empty, so there is no partial tile to read.
 /// let (frontier, full) = growth.finish(|_| Err(Error::from(ErrorKind::NotFound)))?;
 /// assert_eq!(full.iter().map(|tile| tile.id().to_string()).collect::<Vec<_>>(), ["tile/0/000"]);
@@ -61,16 +60,16 @@ impl Growth {
         }
     }
 
-    /// Appends a leaf by its hash and returns its index in the tree.
-    pub fn append(&mut self, leaf: Hash) -> u64 {
+    /// Appends leaves by their hashes.
+    pub fn extend(&mut self, leaves: &[Hash]) {
         let added = &mut self.added;
-        self.frontier.append_each(leaf, |level, hash| {
+        self.frontier.extend_each(leaves, |level, hashes| {
             if level % TILE_HEIGHT == 0
-                && let Some(hashes) = added.get_mut(usize::from(level / TILE_HEIGHT))
+                && let Some(of_level) = added.get_mut(usize::from(level / TILE_HEIGHT))
             {
-                hashes.push(hash);
+                of_level.extend_from_slice(hashes);
             }
-        })
+        });
     }
 
     /// The number of leaves before the append.

@@ -62,6 +62,23 @@ impl Hash {
         batch.digests().map(Self).collect()
     }
 
+    /// The hashes of the nodes over each two adjacent hashes, computed together.
+    pub(crate) fn of_nodes(hashes: &[Self]) -> Vec<Self> {
+        let (pairs, _) = hashes.as_chunks();
+        if let [[left, right]] = pairs {
+            return vec![Self::of_node(left, right)];
+        }
+        let mut batch = Batch::with_capacity(2 * pairs.len());
+        for [left, right] in pairs {
+            batch.add(|message| {
+                message.push(Self::NODE_PREFIX);
+                message.extend_from_slice(&left.0);
+                message.extend_from_slice(&right.0);
+            });
+        }
+        batch.digests().map(Self).collect()
+    }
+
     /// The hash of the node over `left` and `right`.
     pub fn of_node(left: &Self, right: &Self) -> Self {
         Self(audit_sha256::digest(&[&[Self::NODE_PREFIX], &left.0, &right.0]))

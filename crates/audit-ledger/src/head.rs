@@ -52,9 +52,7 @@ impl TreeHead {
     /// The head of the tree over the events with these content hashes.
     pub fn of_events<'a>(content_hashes: impl IntoIterator<Item = &'a ContentHash>) -> Self {
         let mut frontier = Frontier::new();
-        for content_hash in content_hashes {
-            frontier.append(Hash::of_event(content_hash));
-        }
+        frontier.extend(&Hash::of_events(content_hashes.into_iter().copied()));
         frontier.head()
     }
 

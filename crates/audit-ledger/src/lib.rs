@@ -14,9 +14,7 @@
 //! let origin = Origin::parse("audit.example.com/acme/live")?;
 //! let events = [1, 2, 3].map(|byte| ContentHash::from_bytes([byte; 32]));
 //! let mut growth = Growth::new(Frontier::new());
-//! for event in &events {
-//!     growth.append(Hash::of_event(event));
-//! }
+//! growth.extend(&Hash::of_events(events));
 //! let checkpoint = key.sign(Checkpoint::new(origin.clone(), growth.head()));
 //! let leaves = events.iter().map(Hash::of_event).collect();
 //! let tiles = TileSet::from_iter([Tile::new("tile/0/000.p/3".parse()?, leaves)?]);

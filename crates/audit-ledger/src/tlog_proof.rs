@@ -154,9 +154,7 @@ mod tests {
             .map(|leaf| Hash::of_leaf(leaf.to_string().as_bytes()))
             .collect();
         let mut growth = Growth::new(Frontier::new());
-        for leaf in &leaves {
-            growth.append(*leaf);
-        }
+        growth.extend(&leaves);
         let origin = Origin::parse("audit.example.com/acme/live").unwrap();
         let checkpoint = key.sign(Checkpoint::new(origin, growth.head()));
         let id = format!("tile/0/000.p/{size}").parse().unwrap();

@@ -73,7 +73,7 @@ mod tests {
         let mut completed = Vec::new();
         for n in 0..66_000_u32 {
             let leaf = Hash::of_leaf(&n.to_be_bytes());
-            growth.append(leaf);
+            growth.extend(&[leaf]);
             completed.extend(tree.append(leaf).unwrap());
             if n % 997 == 0 || (n + 2) % 256 < 4 || n > 65_530 && n < 65_540 {
                 assert_eq!(&tree.frontier().unwrap(), growth.frontier(), "{n}");

@@ -106,9 +106,7 @@ pub fn entry_bundle(entries: &[ContentHash]) -> Vec<u8> {
 /// The hash over `2^n` adjacent hashes: the root of a tree with them as leaves.
 fn hash_over(hashes: &[Hash]) -> Hash {
     let mut frontier = Frontier::new();
-    for hash in hashes {
-        frontier.append(*hash);
-    }
+    frontier.extend(hashes);
     frontier.root()
 }
 

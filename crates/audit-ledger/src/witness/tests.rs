@@ -17,9 +17,7 @@ fn leaves(size: u64) -> Vec<Hash> {
 
 fn head(size: u64) -> TreeHead {
     let mut growth = Growth::new(Frontier::new());
-    for leaf in leaves(size) {
-        growth.append(leaf);
-    }
+    growth.extend(&leaves(size));
     growth.head()
 }
 

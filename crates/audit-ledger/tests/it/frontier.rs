@@ -22,6 +22,22 @@ fn the_root_after_each_append_agrees_with_the_rfc() {
     }
 }
 
+proptest! {
+    #[test]
+    fn leaves_appended_together_give_the_tree_of_leaves_appended_one_by_one(steps in prop::collection::vec(0_u64..70, 1..9)) {
+        let tree = Reference::of_size(600);
+        let (mut together, mut one_by_one) = (Frontier::new(), Frontier::new());
+        for step in steps {
+            let leaves: Vec<_> = (together.size()..together.size() + step).map(|index| tree.leaf(index)).collect();
+            together.extend(&leaves);
+            for leaf in leaves {
+                one_by_one.append(leaf);
+            }
+            prop_assert_eq!(&together, &one_by_one);
+        }
+    }
+}
+
 #[test]
 fn a_decoded_frontier_continues_the_tree() {
     let tree = Reference::of_size(300);

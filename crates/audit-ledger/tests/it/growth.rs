@@ -30,7 +30,7 @@ fn a_partial_tile_is_read_only_when_it_becomes_full() {
     let mut log = Log::of_size(1_000);
     let mut growth = Growth::new(log.frontier.clone());
     for n in 1_000..1_023 {
-        assert_eq!(growth.append(leaf(n)), u64::from(n));
+        growth.extend(&[leaf(n)]);
     }
     let (frontier, tiles) = growth.finish(|id| Err(format!("{id} is not needed"))).unwrap();
     assert_eq!((frontier.size(), tiles.len()), (1_023, 0));
@@ -38,7 +38,7 @@ fn a_partial_tile_is_read_only_when_it_becomes_full() {
     assert_eq!(log.frontier, frontier);
 
     let mut growth = Growth::new(frontier);
-    growth.append(leaf(1_023));
+    growth.extend(&[leaf(1_023)]);
     assert_eq!(growth.head(), Log::of_size(1_024).head());
     let mut asked = Vec::new();
     let finished = growth.finish(|id| {
@@ -81,9 +81,7 @@ fn the_tile_read_must_be_the_tile_requested() {
     let log = Log::of_size(10);
     let grown = || {
         let mut growth = Growth::new(log.frontier.clone());
-        (10..256).for_each(|n| {
-            growth.append(leaf(n));
-        });
+        growth.extend(&(10..256).map(leaf).collect::<Vec<_>>());
         growth
     };
     let id = TileId::new(0, 0, 10).unwrap();

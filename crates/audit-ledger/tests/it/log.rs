@@ -28,11 +28,8 @@ impl Log {
         leaves: impl IntoIterator<Item = Hash>,
     ) -> Result<(), GrowthError<String>> {
         let mut growth = Growth::new(self.frontier.clone());
-        let mut new = Vec::new();
-        for leaf in leaves {
-            growth.append(leaf);
-            new.push(leaf);
-        }
+        let new: Vec<Hash> = leaves.into_iter().collect();
+        growth.extend(&new);
         let (frontier, tiles) = growth.finish(|id| self.tile(id))?;
         self.leaves.extend(new);
         self.roots

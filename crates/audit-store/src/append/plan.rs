@@ -292,9 +292,7 @@ impl Plan {
         let growth = self.growths.entry(end.ledger_id).or_insert_with(unchanged);
         if let Some(tree) = &mut growth.tree {
             let leaves = Hash::of_events(rows.iter().map(|row| row.event.record.content_hash()));
-            for leaf in leaves {
-                tree.append(leaf);
-            }
+            tree.extend(&leaves);
         }
         growth.last = last;
         if head.month() != Some(end.month) {

@@ -67,9 +67,12 @@ mod tests {
     /// Appends these leaves and returns the new edge.
     fn grow(tiles: &PartialTiles, before: &Frontier, leaves: &[u8]) -> Frontier {
         let mut growth = Growth::new(before.clone());
-        for leaf in leaves {
-            growth.append(Hash::of_leaf(&[*leaf]));
-        }
+        growth.extend(
+            &leaves
+                .iter()
+                .map(|leaf| Hash::of_leaf(&[*leaf]))
+                .collect::<Vec<_>>(),
+        );
         tiles.grown(LedgerId(1), &growth);
         growth.frontier().clone()
     }

@@ -122,9 +122,11 @@ fn build<S: TreeSession>(session: &mut S, ledger_id: LedgerId, size: u64) -> Res
     while frontier.size() < size {
         let end = size.min(frontier.size() + READ_LEAVES_MAX);
         let mut growth = Growth::new(frontier.clone());
-        for hash in content_hashes(session, ledger_id, frontier.size()..end)? {
-            growth.append(Hash::of_event(&hash));
-        }
+        growth.extend(&Hash::of_events(content_hashes(
+            session,
+            ledger_id,
+            frontier.size()..end,
+        )?));
         let tiles;
         (frontier, tiles) = full_tiles_of(session, ledger_id, &growth, None)?;
         for tile in &tiles {

@@ -79,30 +79,23 @@ impl AuditLog {
         heads: &[TreeHead],
         tree: &Frontier,
     ) -> Result<()> {
-        let mut heads = heads.iter().copied().chain([tree.head()]).peekable();
-        let mut hashes = Vec::new().into_iter();
-        loop {
-            while let Some(head) = heads.next_if(|head| head.size <= edge.size()) {
-                if head != edge.head() {
-                    return Err(AppError::inconsistent(HistoryError::Fork { size: head.size }));
+        let mut leaves = Vec::new().into_iter();
+        for head in heads.iter().copied().chain([tree.head()]) {
+            while edge.size() < head.size {
+                if leaves.len() == 0 {
+                    let end = tree.size().min(edge.size() + READ_LEAVES_MAX);
+                    let read = |reader: &mut Reader<'_>| reader.content_hashes(ledger_id, edge.size()..end);
+                    let hashes = self.store.query(read).map_err(AppError::inconsistent)?;
+                    leaves = Hash::of_events(hashes).into_iter();
                 }
+                let missing = (head.size - edge.size()) as usize;
+                edge.extend(&leaves.by_ref().take(missing).collect::<Vec<_>>());
             }
-            if heads.peek().is_none() {
-                return Ok(());
-            }
-            if hashes.len() == 0 {
-                let end = tree.size().min(edge.size() + READ_LEAVES_MAX);
-                let read = |reader: &mut Reader<'_>| reader.content_hashes(ledger_id, edge.size()..end);
-                hashes = self
-                    .store
-                    .query(read)
-                    .map_err(AppError::inconsistent)?
-                    .into_iter();
-            }
-            if let Some(hash) = hashes.next() {
-                edge.append(Hash::of_event(&hash));
+            if head != edge.head() {
+                return Err(AppError::inconsistent(HistoryError::Fork { size: head.size }));
             }
         }
+        Ok(())
     }
 
     /// Checks that stored tiles prove that a tree continues a smaller one.

@@ -63,9 +63,13 @@ impl AuditLog {
     ) -> VecDeque<RecentEvent> {
         let recent = self.store.take_recent_events(ledger_id, edge.size()..head.size);
         let mut tree = edge.clone();
-        for event in recent.iter().flatten() {
-            tree.append(event.leaf);
-        }
+        tree.extend(
+            &recent
+                .iter()
+                .flatten()
+                .map(|event| event.leaf)
+                .collect::<Vec<_>>(),
+        );
         recent.filter(|_| tree.head() == *head).unwrap_or_default()
     }
 

@@ -270,9 +270,7 @@ impl AuditLog {
     ) -> Result<(TenantLog, Vec<NewTenantTile>), MapFailure> {
         let width = u64::from(TileId::WIDTH_MAX);
         let mut growth = Growth::new(before.tree.clone());
-        for (_, leaf) in events {
-            growth.append(*leaf);
-        }
+        growth.extend(&events.iter().map(|(_, leaf)| *leaf).collect::<Vec<_>>());
         let finished = growth.finish(|id| self.tenant_partial_tile(ledger_id, before, id));
         let (tree, tiles) = finished.map_err(|error| match error {
             GrowthError::Read { source, .. } => source,
