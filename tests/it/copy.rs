@@ -146,6 +146,12 @@ impl Deployment {
         master.post("/viewer-tiers").json(tier).send().expect_status(201);
         let portal = json!({"name": "Acme", "logo": LOGO});
         master.patch("/portal").json(portal).send().expect_status(200);
+        let label = json!({"languages": {"en": {"label": "Created"}}});
+        master
+            .put("/actions/user.created")
+            .json(label)
+            .send()
+            .expect_status(200);
         organization.test().store(event_with(json!({})));
         let revoked = organization.create_key("live");
         let keys = master.get("/keys").send().list("keys");
@@ -233,6 +239,13 @@ impl Deployment {
         let portal = project.get("/portal").send().expect_status(200);
         assert_eq!(portal["portal"]["logo"], LOGO);
         seen.push(portal["portal"].clone());
+        let labels = project
+            .get("/actions/labels?language=en")
+            .send()
+            .expect_status(200)["labels"]
+            .clone();
+        assert_eq!(labels[0]["label"], "Created");
+        seen.push(labels);
         seen.extend(self.subscription.organization.on(server).project().all_alerts());
         seen
     }

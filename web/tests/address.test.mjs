@@ -282,7 +282,7 @@ test("a section that is left aborts its requests", async () => {
   const page = await openConsole(server, "streams");
   const held = [];
   await page.route(/\/api\/v1\//, (route) => void held.push(route));
-  const sections = [["Overview", 7], ["Alerts", 1], ["Alert rules", 1], ["Webhooks", 1], ["Destinations", 1], ["Retention", 2], ["Erasures", 1], ["Redaction", 1], ["Viewer tiers", 1], ["Portal", 1], ["Projects and keys", 1], ["Usage and plan", 1], ["Verifiable log", 3]];
+  const sections = [["Overview", 7], ["Alerts", 1], ["Alert rules", 1], ["Webhooks", 1], ["Destinations", 1], ["Retention", 2], ["Erasures", 1], ["Redaction", 1], ["Viewer tiers", 1], ["Actions", 1], ["Portal", 1], ["Projects and keys", 1], ["Usage and plan", 1], ["Verifiable log", 3]];
   for (const [name, count] of sections) {
     const failed = [];
     const onFailed = (made) => failed.push(made.url());

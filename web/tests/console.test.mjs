@@ -47,7 +47,7 @@ test("a key that is not valid does not sign in, and no page keeps one that is", 
 test("every section is accessible, light and dark, wide and narrow", async () => {
   for (const options of [{}, { colorScheme: "dark", viewport: { width: 320, height: 640 } }]) {
     const page = await signIn("overview", options);
-    for (const name of ["Overview", "Events", "Alerts", "Alert rules", "Webhooks", "Destinations", "Retention", "Redaction", "Viewer tiers", "Portal", "Projects and keys", "Streams", "Usage and plan", "Verifiable log"]) {
+    for (const name of ["Overview", "Events", "Alerts", "Alert rules", "Webhooks", "Destinations", "Retention", "Redaction", "Viewer tiers", "Actions", "Portal", "Projects and keys", "Streams", "Usage and plan", "Verifiable log"]) {
       await page.getByRole("link", { name, exact: true }).click();
       await page.locator("nav a[aria-current]", { hasText: name }).waitFor();
       await page.locator(name === "Events" ? ".line" : ".content h2").first().waitFor();

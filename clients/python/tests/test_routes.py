@@ -64,7 +64,7 @@ def use_events(client: Client) -> None:
     client.events.get("evt_1")
     next(client.events.feed(after="a_cursor", follow=False, limit=10, **FEED_FILTERS))
     assert list(client.events.export(**FILTERS)) == []
-    excel = {"for": "excel", "separator": "semicolon"}
+    excel = {"for": "excel", "separator": "semicolon", "labels": "de"}
     for zone in ({"utc_offset": "+02:00"}, {"time_zone": "Europe/Berlin"}):
         assert list(client.events.export_csv(**FILTERS, **excel, **zone)) == []
     client.events.proof("evt_1")
@@ -98,6 +98,10 @@ def use_keys(client: Client) -> None:
     client.master_keys.revoke("id")
     client.viewer_tokens.create("acme", tier="support", expires_in=600, portal=True)
     client.projects.usage()
+    assert len(list(client.actions.list(limit=10))) > 1
+    client.actions.labels("de")
+    client.actions.put("a.b", {"en": {"label": "x", "template": "{actor}"}}, icon="key")
+    client.actions.delete("a.b")
     client.portal.get()
     client.portal.update(name="n", logo=NULL, destination_kinds=["https"])
     tier: Dict[str, Any] = {"categories": ["auth"], "actions": ["a.*"], "hidden_fields": [], "routes": []}

@@ -34,6 +34,7 @@ RESOURCES: Tuple[Tuple[str, Any], ...] = (
     ("client.master_keys", administration.MasterKeys),
     ("client.redaction_rules", administration.RedactionRules),
     ("client.portal", administration.Portal),
+    ("client.actions", administration.Actions),
     ("client.viewer_tokens", administration.ViewerTokens),
     ("client.viewer_tiers", administration.ViewerTiers),
     ("client.streams", administration.Streams),

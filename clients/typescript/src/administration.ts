@@ -135,6 +135,36 @@ export class Portal extends Resource {
   }
 }
 
+/** The actions of the project, and how people read them. */
+export class Actions extends Resource {
+  /** One page of the actions that events have or that have a label. */
+  listPage(page: T.ActionFilter = {}): Promise<T.ActionPage> {
+    return this.call("GET", "/actions", { query: page });
+  }
+
+  /** All actions that events have or that have a label. */
+  async *iterate(filter: T.ActionFilter = {}): AsyncGenerator<T.ListedAction, void, undefined> {
+    for await (const page of pagesOf((cursor) => this.listPage({ limit: 100, ...filter, ...cursor }))) {
+      yield* page.actions;
+    }
+  }
+
+  /** The labels for readers of a language, a tag (BCP 47) such as `de`. */
+  async labels(language: string): Promise<T.ReadableAction[]> {
+    return (await this.call<T.ResponseOf<"list_action_labels">>("GET", "/actions/labels", { query: { language } })).labels;
+  }
+
+  /** Labels an action. Needs a master key. */
+  async put(action: string, label: T.NewActionLabel): Promise<T.ActionLabel> {
+    return (await this.call<T.ResponseOf<"put_action_label">>("PUT", `/actions/${part(action)}`, { body: label })).label;
+  }
+
+  /** Deletes the label of an action. Needs a master key. */
+  async delete(action: string): Promise<void> {
+    await this.call("DELETE", `/actions/${part(action)}`);
+  }
+}
+
 /** Viewer tokens, for customers who read their own events. */
 export class ViewerTokens extends Resource {
   /** Creates a token that is safe in a browser, with `portal` also the link to the portal. Needs a live project key. */

@@ -1,4 +1,5 @@
 import {
+  Actions,
   Alerts,
   Log,
   MasterKeys,
@@ -46,6 +47,7 @@ export class AuditApi {
   readonly masterKeys: MasterKeys;
   readonly projects: Projects;
   readonly portal: Portal;
+  readonly actions: Actions;
   readonly viewerTokens: ViewerTokens;
   readonly viewerTiers: ViewerTiers;
   readonly redaction: Redaction;
@@ -66,6 +68,7 @@ export class AuditApi {
     this.masterKeys = new MasterKeys(transport);
     this.projects = new Projects(transport);
     this.portal = new Portal(transport);
+    this.actions = new Actions(transport);
     this.viewerTokens = new ViewerTokens(transport);
     this.viewerTiers = new ViewerTiers(transport);
     this.redaction = new Redaction(transport);

@@ -77,6 +77,13 @@ export type Usage = ResponseOf<"get_usage">["usage"];
 export type Portal = ResponseOf<"get_portal">["portal"];
 export type PortalChange = RequestOf<"update_portal">;
 
+export type ActionFilter = QueryOf<"list_actions">;
+export type ActionPage = ResponseOf<"list_actions">;
+export type ListedAction = ActionPage["actions"][number];
+export type ReadableAction = ResponseOf<"list_action_labels">["labels"][number];
+export type NewActionLabel = RequestOf<"put_action_label">;
+export type ActionLabel = ResponseOf<"put_action_label">["label"];
+
 export type NewViewerToken = RequestOf<"create_viewer_token">;
 export type ViewerToken = ResponseOf<"create_viewer_token">;
 export type ViewerTier = ResponseOf<"list_viewer_tiers">["viewer_tiers"][number];

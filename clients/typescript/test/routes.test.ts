@@ -54,7 +54,7 @@ async function useEvents(client: AuditClient): Promise<void> {
   assert.equal((await events.summary({ ...FILTERS, interval: "day", split: "category", time_zone: "Europe/Berlin" })).total, 3);
   await events.get("evt_1");
   await events.feed({ ...FEED_FILTERS, after: "a_cursor", limit: 10, wait: 0 });
-  const excel = { for: "excel", separator: "semicolon" } as const;
+  const excel = { for: "excel", separator: "semicolon", labels: "de" } as const;
   for (const zone of [{ utc_offset: "+02:00" }, { time_zone: "Europe/Berlin" }]) {
     for (const format of ["jsonl", "csv"] as const) {
       assert.equal(await new Response(await events.export({ ...FILTERS, ...excel, ...zone, format })).text(), "");
@@ -93,6 +93,10 @@ async function useKeys(client: AuditClient): Promise<void> {
   await client.projects.usage();
   await client.portal.get();
   await client.portal.update({ name: "n", logo: null, destination_kinds: ["https"] });
+  assert.ok((await count(client.actions.iterate({ limit: 10 }))) > 1);
+  await client.actions.labels("de");
+  await client.actions.put("a.b", { icon: "key", languages: { en: { label: "x", template: "{actor}" } } });
+  await client.actions.delete("a.b");
   const tier = { categories: null, actions: null, hidden_fields: [], routes: null };
   await client.viewerTiers.list();
   await client.viewerTiers.get("n");

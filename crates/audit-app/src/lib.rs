@@ -33,6 +33,7 @@
 //! - Revocations and changes of rules, tiers and plans apply to every request that begins after their commit.
 
 mod accounts;
+mod action_labels;
 mod activity;
 mod alert_rules;
 mod alerts;
@@ -80,6 +81,7 @@ mod wake;
 mod webhooks;
 
 pub use accounts::{NewOrganization, PROJECTS_MAX, ProjectChange, ProjectListing};
+pub use action_labels::{ACTION_LABELS_MAX, ActionsRequest, ActionsResponse, LabelsByAction, ListedAction};
 pub use activity::ActivityReport;
 pub use alert_rules::AlertRules;
 pub use alerts::{AlertInContext, AlertsRequest, AlertsResponse};

@@ -307,6 +307,39 @@ impl Client {
         )
     }
 
+    /// The actions that events have or that have a label, `limit` (1 to 100) on a page.
+    pub fn actions(&self, limit: u32) -> Pages {
+        let params = vec![("limit".into(), limit.to_string())];
+        Pages::new(self, "/actions", "actions", params)
+    }
+
+    /// The labels of actions for readers of a language, a tag (BCP 47) such as `de`.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn action_labels(&self, language: &str) -> Result<Value, Error> {
+        let path = with_query("/actions/labels", [("language", language)]);
+        Ok(self.get(&path)?["labels"].take())
+    }
+
+    /// Labels an action: `icon`, and `languages` with `label` and `template` by language tag. Master key.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn put_action_label(&self, action: &str, members: &Value) -> Result<Object, Error> {
+        let path = format!("/actions/{}", segment(action)?);
+        object(self.send("PUT", path, Some(members), false)?, "label")
+    }
+
+    /// Deletes the label of an action. Master key.
+    ///
+    /// # Errors
+    /// [`Error::Api`], [`Error::Network`].
+    pub fn delete_action_label(&self, action: &str) -> Result<(), Error> {
+        let path = format!("/actions/{}", segment(action)?);
+        self.send("DELETE", path, None, false).map(drop)
+    }
+
     /// Number of events and state of an anonymous stream.
     ///
     /// # Errors

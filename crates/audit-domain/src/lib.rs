@@ -30,6 +30,7 @@
 pub use serde;
 
 mod account;
+mod action_label;
 pub mod canonical;
 mod condition;
 mod content_hash;
@@ -74,6 +75,10 @@ mod violation;
 mod words;
 
 pub use account::{Environment, Name, NameError, Plan};
+pub use action_label::{
+    ActionIcon, ActionLabel, ActionText, LanguageTag, LanguageTagError, SentenceTemplate,
+    SentenceTemplateError,
+};
 pub use condition::{ActionPatternError, AddressPatternError, Condition, ValuePattern};
 pub use content_hash::{ContentSalt, ContentSaltError, PartProofs};
 pub use cursor::{CursorError, CursorKey, FeedPosition, Position};

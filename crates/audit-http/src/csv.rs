@@ -1,5 +1,6 @@
 //! Events as lines of CSV.
 
+use audit_app::LabelsByAction;
 use audit_csv::{Dialect, Field};
 use audit_domain::{EventField, EventJson, TimeZone, Timestamp};
 use serde::Deserialize;
@@ -8,12 +9,15 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Excel takes a file without it for one in the encoding of its system.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The column with the parts that erasures have taken.
 const ERASED: &str = "erased";
+/// The column with what people read in the place of the action.
+const SUMMARY: &str = "summary";
 
 /// How events are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub(crate) struct Form {
     pub(crate) dialect: Dialect,
     /// The time zone of the times.
     pub(crate) zone: TimeZone,
+    /// The labels of actions, where there is a column for what they say.
+    pub(crate) labels: Option<Arc<LabelsByAction>>,
 }
 
 impl Form {
@@ -260,7 +266,9 @@ pub(crate) fn write_header(lines: &mut Vec<u8>, form: &Form) {
         lines.extend_from_slice(BYTE_ORDER_MARK.as_bytes());
     }
     let columns = EventField::ALL.iter().map(|field| column(*field));
-    form.dialect.write_line(lines, columns.chain([ERASED]));
+    let summary = form.labels.as_ref().map(|_| SUMMARY);
+    form.dialect
+        .write_line(lines, columns.chain([ERASED]).chain(summary));
 }
 
 /// The line of an event.
@@ -285,9 +293,25 @@ pub(crate) fn write_event(lines: &mut Vec<u8>, event: &EventJson, form: &Form) -
         }
         _ => Field::Text(row.cell(*field)),
     });
+    let summary = match &form.labels {
+        Some(labels) => Some(summary(labels, row.action.as_deref().unwrap_or_default(), event)?),
+        None => None,
+    };
+    let last = summary.as_deref().map(Field::Text);
     form.dialect
-        .write_line(lines, cells.chain([Field::Text(&erased)]));
+        .write_line(lines, cells.chain([Field::Text(&erased)]).chain(last));
     Ok(())
+}
+
+/// The sentence about an event, or else the label of its action, or else the action.
+fn summary(labels: &LabelsByAction, action: &str, event: &EventJson) -> serde_json::Result<String> {
+    let Some((_, text)) = labels.get(action) else {
+        return Ok(action.to_owned());
+    };
+    match &text.template {
+        Some(template) => Ok(template.filled(&serde_json::from_str(event.get())?)),
+        None => Ok(text.label.to_string()),
+    }
 }
 
 #[cfg(test)]
@@ -297,7 +321,12 @@ mod tests {
 
     fn plain(zone: TimeZone) -> Form {
         let dialect = Dialect::PLAIN;
-        Form { dialect, zone }
+        let labels = None;
+        Form {
+            dialect,
+            zone,
+            labels,
+        }
     }
 
     fn line(event: &str) -> String {
@@ -339,6 +368,7 @@ mod tests {
                 is_for_excel: true,
             },
             zone: "+05:30".parse::<UtcOffset>().unwrap().zone(),
+            labels: None,
         };
         let mut lines = Vec::new();
         write_header(&mut lines, &form);

@@ -1,5 +1,6 @@
 //! The table of routes: routes are registered from it, `audit-server routes` prints it, and tests compare with it.
 
+mod actions;
 mod alert_rules;
 mod alerts;
 mod deliveries;
@@ -137,6 +138,10 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST "/api/v1/viewer-tokens" => viewer_tokens::create),
     endpoint!(GET "/api/v1/portal" => portal::get),
     endpoint!(PATCH "/api/v1/portal" => portal::change),
+    endpoint!(GET "/api/v1/actions" => actions::list),
+    endpoint!(GET "/api/v1/actions/labels" => actions::labels),
+    endpoint!(PUT "/api/v1/actions/{action}" => actions::put),
+    endpoint!(DELETE "/api/v1/actions/{action}" => actions::delete),
     endpoint!(POST "/api/v1/viewer-tiers" => viewer_tiers::create),
     endpoint!(GET "/api/v1/viewer-tiers" => viewer_tiers::list),
     endpoint!(GET "/api/v1/viewer-tiers/{name}" => viewer_tiers::get),

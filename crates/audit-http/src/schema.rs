@@ -9,8 +9,8 @@ use audit_app::{
     RecordFormat, RetentionPreset, Severity, StreamStatus, WaitingFor, WebhookFormat, WebhookId,
 };
 use audit_domain::{
-    Action, ActionGlob, ActorType, Basis, Category, Environment, EventId, Extent, HiddenField, Interval,
-    KeyScope, MetadataPath, Name, Outcome, Plan, Search, TierName, ViewerRoute,
+    Action, ActionGlob, ActionIcon, ActorType, Basis, Category, Environment, EventId, Extent, HiddenField,
+    Interval, KeyScope, MetadataPath, Name, Outcome, Plan, Search, SentenceTemplate, TierName, ViewerRoute,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -46,6 +46,7 @@ pub(crate) use words_of;
 
 words_of! {
     ViewerRoute: "ViewerRoute", as_str, "Additional routes of viewer tokens.";
+    ActionIcon: "ActionIcon", as_str, "A picture beside an action.";
     ActorType: "ActorType", as_str, "The type of the actor.";
     AlertAction: "AlertAction", as_str, "The new status of an alert.";
     AlertStatus: "AlertStatus", as_str, "The status of an alert.";
@@ -101,7 +102,8 @@ impl<T: Words> JsonSchema for Word<T> {
 
 /// Words that are in two lists, with the names that generators give their constants in one of them: in some languages the
 /// constants of all lists share a name space.
-const AMBIGUOUS: [(&str, &str, &str); 16] = [
+const AMBIGUOUS: [(&str, &str, &str); 17] = [
+    ("ActionIcon", "user", "USER_ICON"),
     ("ActorType", "system", "SYSTEM_ACTOR"),
     ("AlertAction", "acknowledged", "ACKNOWLEDGE"),
     ("AlertAction", "resolved", "RESOLVE"),
@@ -252,6 +254,10 @@ described! {
     GlobText = text(1, ActionGlob::CHARS_MAX, Some("^[a-z0-9_.*]+$"));
     /// The name of a viewer tier.
     TierNameText = text(1, TierName::CHARS_MAX, Some("^[a-z0-9_-]+$"));
+    /// The tag of a language.
+    LanguageText = json_schema!({"type": "string", "pattern": "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"});
+    /// The template of a sentence about an event.
+    TemplateText = text(1, SentenceTemplate::CHARS_MAX, None);
     /// The data URL of a logo.
     LogoText = text(0, Logo::URL_CHARS_MAX, Some("^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$"));
     /// The path of a field that a viewer tier hides.

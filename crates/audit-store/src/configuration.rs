@@ -5,6 +5,7 @@
 //! session that it gets has another version of the owner's configuration already (`versions.rs`).
 
 mod accounts;
+mod action_labels;
 mod alert_rules;
 mod destination_lag;
 mod destinations;

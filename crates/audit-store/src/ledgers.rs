@@ -150,6 +150,20 @@ impl Reader<'_> {
         Ok(months.into_iter().map(Month::from_number).collect())
     }
 
+    /// Up to `limit` actions of a ledger's events that follow `after`, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be queried.
+    pub fn actions_after(&mut self, ledger_id: LedgerId, after: &str, limit: i64) -> Result<Vec<String>> {
+        Ok(ledger_actions::table
+            .filter(ledger_actions::ledger_id.eq(ledger_id.0))
+            .filter(ledger_actions::action.gt(after))
+            .select(ledger_actions::action)
+            .order(ledger_actions::action)
+            .limit(limit)
+            .load(self.session())?)
+    }
+
     /// The first event of a ledger that was stored in this month or later.
     ///
     /// # Errors

@@ -179,6 +179,15 @@ CREATE TABLE portals (
     destination_kinds TEXT
 );
 
+-- How people read an action: labels, sentences and an icon. The primary key lists the actions of a project in order.
+CREATE TABLE action_labels (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    action TEXT COLLATE "C" NOT NULL,
+    -- JSON: the icon, and label and template of each language.
+    entry TEXT NOT NULL,
+    PRIMARY KEY (project_id, action)
+);
+
 -- ---- Redaction ----
 
 -- Custom rules, and the changed settings of built-in rules (kind `builtin`, id `builtin_…`). The primary key lists the rules

@@ -38,6 +38,7 @@ DROP TABLE ledger_senders;
 DROP TABLE ledger_actions;
 DROP TABLE ledgers;
 DROP TABLE redaction_rules;
+DROP TABLE action_labels;
 DROP TABLE portals;
 DROP TABLE viewer_tiers;
 DROP TABLE viewer_secrets;

@@ -113,6 +113,13 @@ impl Objects {
             }
             Target::Erasure => self.erasure.get_or_init(|| self.listed_erasure()).clone(),
             Target::NewErasure => self.new_erasure(),
+            Target::Action => {
+                let action = format!("user.{}", unique_name().replace('-', "_"));
+                let label = json!({"languages": {"en": {"label": "Label"}}});
+                let put = own.master().put(&format!("/actions/{action}")).json(label);
+                put.send().expect_status(200);
+                action
+            }
             Target::Tier => {
                 let name = unique_name();
                 own.create_tier(json!({"name": name}));

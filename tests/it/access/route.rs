@@ -33,6 +33,8 @@ pub(crate) enum Target {
     MasterKey,
     Rule,
     Tier,
+    /// An action with a label.
+    Action,
     AlertRule,
     Alert,
     /// The same for every request.
@@ -167,13 +169,13 @@ impl Route {
         let path = self.path.strip_prefix("/api/v1/").unwrap_or(self.path);
         Some(match (self.method, path.split('/').next().unwrap_or(path)) {
             ("POST", "events") => "events:write",
-            (_, "events" | "log" | "tenants" | "usage") | ("GET", "portal") => "events:read",
+            (_, "events" | "log" | "tenants" | "usage") | ("GET", "portal" | "actions") => "events:read",
             (_, "alerts") => "alerts",
             (_, "viewer-tokens") => "viewer-tokens",
             (
                 _,
                 "keys" | "master-keys" | "projects" | "redaction" | "viewer-tiers" | "streams" | "portal"
-                | "destinations" | "retention" | "holds" | "erasures",
+                | "actions" | "destinations" | "retention" | "holds" | "erasures",
             ) => "admin",
             (_, other) => panic!("which scope is {other}?"),
         })

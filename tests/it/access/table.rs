@@ -256,6 +256,29 @@ pub(crate) const ROUTES: &[Route] = &[
             200,
         )
     },
+    both(READ, "/api/v1/actions", 200),
+    Route {
+        query: "?language=de-AT",
+        viewer: Success(200),
+        ..both(READ, "/api/v1/actions/labels", 200)
+    },
+    Route {
+        target: Target::Action,
+        body: Some(|_| json!({"languages": {"en": {"label": unique_name()}}})),
+        ..master(
+            put(As("audit.action_label.updated", Object)),
+            "/api/v1/actions/:action",
+            200,
+        )
+    },
+    Route {
+        target: Target::Action,
+        ..master(
+            delete(As("audit.action_label.deleted", Object)),
+            "/api/v1/actions/:action",
+            200,
+        )
+    },
     master(READ, "/api/v1/viewer-tiers", 200),
     Route {
         target: Target::Tier,

@@ -77,6 +77,7 @@ fn expected(event: &Value, column: &str) -> String {
 }
 
 on_both_databases! {
+    a_summary_says_what_the_reader_sees_in_its_language,
     every_field_stands_in_its_column,
     the_columns_are_those_of_the_documentation,
     what_stands_between_fields_and_lines_is_quoted,
@@ -261,4 +262,58 @@ fn a_separator_and_an_offset_select_csv(database: DatabaseKind) {
     assert!(excel.starts_with("\u{feff}id,"), "{excel}");
     let lines = exported(&project, &[("format", "jsonl"), ("for", "excel")]);
     assert_eq!(lines[0]["occurred_at"], "2026-01-15T22:30:00.999Z");
+}
+
+fn a_summary_says_what_the_reader_sees_in_its_language(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let (master, project) = (organization.master(), organization.project());
+    let label = json!({"languages": {
+        "en": {"label": "Role changed", "template": "{actor} changed the role of {target} to {after.role}"},
+        "de": {"label": "=Rolle"},
+    }});
+    master
+        .put("/actions/user.role.updated")
+        .json(label)
+        .send()
+        .expect_status(200);
+    project.store(event_with(json!({"action": "auth.failed"})));
+    project.store(event_with(json!({
+        "action": "user.role.updated", "tenant_id": "tenant-1", "actor": {"id": "u_1", "type": "user", "name": "Jane"},
+        "target": {"id": "u_2", "type": "user"}, "changes": [{"field": "role", "before": "member", "after": "admin"}],
+    })));
+    let summaries = |client: &audit_tests::Client, parameters: &[(&str, &str)]| {
+        let text = export(client, parameters);
+        let header = text.lines().next().expect("a header").trim_end().to_owned();
+        let last = rows(&text)
+            .iter()
+            .map(|row| row.get("summary").cloned())
+            .collect::<Vec<_>>();
+        (header.ends_with(",erased,summary"), last)
+    };
+    let of = |texts: [&str; 2]| (true, texts.map(|text| Some(text.to_owned())).to_vec());
+    let sentence = "Jane changed the role of u_2 to admin";
+    assert_eq!(
+        summaries(&project, &[("labels", "en-GB")]),
+        of([sentence, "auth.failed"])
+    );
+    // A label is a text of people, and no formula.
+    assert_eq!(
+        summaries(&project, &[("labels", "de")]),
+        of(["'=Rolle", "auth.failed"])
+    );
+    assert_eq!(
+        summaries(&project, &[("format", "csv")]),
+        (false, vec![None, None])
+    );
+    let lines = [("format", "jsonl"), ("labels", "en")];
+    assert_eq!(export(&project, &lines), export(&project, &[]));
+    organization.create_tier(json!({"name": "bare", "hidden_fields": ["actor.name", "actor.id", "changes"]}));
+    let viewer = organization.viewer("tenant-1", "bare");
+    let hidden = "– changed the role of u_2 to –";
+    assert_eq!(
+        summaries(&viewer, &[("labels", "en")]).1[0].as_deref(),
+        Some(hidden)
+    );
+    let refused = project.get("/events/export?labels=e").send();
+    refused.expect_invalid(&["labels"]);
 }

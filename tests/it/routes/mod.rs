@@ -1,3 +1,4 @@
+mod actions;
 mod alerts;
 mod archived_projects;
 mod destinations;

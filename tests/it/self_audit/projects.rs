@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 on_both_databases! {
     archiving_and_unarchiving_are_events_of_their_own,
     paths_of_metadata_filters_are_changes_of_the_project,
+    labels_of_actions_are_recorded_with_what_they_were,
 }
 
 fn archiving_and_unarchiving_are_events_of_their_own(database: DatabaseKind) {
@@ -68,5 +69,55 @@ fn paths_of_metadata_filters_are_changes_of_the_project(database: DatabaseKind) 
     assert_eq!(
         changes,
         [&change(&json!([]), &paths), &change(&paths, &json!([]))]
+    );
+}
+
+fn labels_of_actions_are_recorded_with_what_they_were(database: DatabaseKind) {
+    let organization = organization(database);
+    let master = organization.master();
+    let before = own_events(&organization.project()).len();
+    let put = |label: Value| {
+        master
+            .put("/actions/user.created")
+            .json(label)
+            .send()
+            .expect_status(200);
+    };
+    let old = json!({"en": {"label": "Old", "template": "{actor}"}});
+    let new = json!({"en": {"label": "New"}});
+    put(json!({"icon": "user", "languages": old}));
+    put(json!({"icon": "user", "languages": old}));
+    put(json!({"languages": new}));
+    master.delete("/actions/user.created").send().expect_status(200);
+    let events = own_events(&organization.project()).split_off(before);
+    let recorded: Vec<Value> = events
+        .iter()
+        .map(|event| json!([event["action"], event["changes"]]))
+        .collect();
+    let icon = |member: &str| json!({"field": "icon", member: "user"});
+    assert_eq!(
+        recorded,
+        [
+            json!([
+                "audit.action_label.created",
+                [icon("after"), json!({"field": "languages", "after": old})]
+            ]),
+            json!([
+                "audit.action_label.updated",
+                [
+                    icon("before"),
+                    json!({"field": "languages", "before": old, "after": new})
+                ]
+            ]),
+            json!([
+                "audit.action_label.deleted",
+                [json!({"field": "languages", "before": new})]
+            ]),
+        ]
+    );
+    assert!(
+        events
+            .iter()
+            .all(|event| event["target"] == json!({"id": "user.created", "type": "action_label"}))
     );
 }

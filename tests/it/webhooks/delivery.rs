@@ -157,6 +157,9 @@ fn slack_and_teams_get_a_signed_text(database: DatabaseKind) {
         ("slack", "/blocks/0/elements/1/elements/0/text"),
         ("teams", "/attachments/0/content/body/1/inlines/0/text"),
     ];
+    let label = json!({"languages": {"en": {"label": "Door opened"}}});
+    let labelled = subscription.master.put("/actions/door.opened").json(label);
+    labelled.send().expect_status(200);
     for (index, (format, pointer)) in texts.into_iter().enumerate() {
         let change = json!({"format": format});
         subscription.master.change_webhook(&subscription.webhook, change);
@@ -167,6 +170,11 @@ fn slack_and_teams_get_a_signed_text(database: DatabaseKind) {
         let body = request.json();
         let text = body.pointer(pointer).and_then(Value::as_str).expect("a text");
         assert!(text.contains(&format!("actor_id {actor}, events: 1")), "{text}");
+        let message = body.to_string();
+        assert!(
+            message.contains("latest event: Door opened (door.opened)"),
+            "{message}"
+        );
     }
 }
 

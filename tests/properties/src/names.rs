@@ -4,8 +4,8 @@ use crate::{seeds, text};
 use audit_alerts::AlertRuleId;
 use audit_domain::{
     Action, ActorType, Bound, Category, ClaimToken, ContentHash, ContentSalt, Environment, EventId,
-    HiddenField, KeyId, LogName, MetadataPath, Name, Network, OrganizationId, ProjectId, RuleId, TierName,
-    TimeOrdered, Timestamp,
+    HiddenField, KeyId, LanguageTag, LogName, MetadataPath, Name, Network, OrganizationId, ProjectId, RuleId,
+    SentenceTemplate, TierName, TimeOrdered, Timestamp,
 };
 use audit_ledger::{Hash, TenantPath};
 use audit_redact::FieldPath;
@@ -48,6 +48,9 @@ pub fn identifier(bytes: &[u8]) -> bool {
         | written::<ClaimToken>(text).is_some()
         | written::<ContentSalt>(text).is_some()
         | written::<Network>(text).is_some();
+    // Nearly every short text is one of these.
+    written::<LanguageTag>(text);
+    is_read::<SentenceTemplate>(text);
     let time = TimeOrdered::parse(text);
     if let Some(time) = time {
         assert_eq!(TimeOrdered::from_bytes(time.to_bytes()), time);

@@ -6,6 +6,7 @@ import { define } from "../viewer/elements.js";
 import { type Address, hashOf, readAddress, withoutItem } from "./address.js";
 import { chooseAndRemember, followLanguage, language, LANGUAGE_NAMES, preferredLanguage, showLanguage, t } from "./languages/index.js";
 import { messageOf } from "./section.js";
+import { Actions } from "./sections/actions.js";
 import { AlertRules } from "./sections/alert-rules.js";
 import { Alerts } from "./sections/alerts.js";
 import { Destinations } from "./sections/destinations.js";
@@ -41,6 +42,7 @@ const SECTIONS: Entry[] = [
   { path: "erasures", content: (session, query) => html`<console-erasures .session=${session} .query=${query}></console-erasures>` },
   { path: "redaction", content: (session, query) => html`<console-redaction .session=${session} .query=${query}></console-redaction>` },
   { path: "tiers", content: (session, query) => html`<console-tiers .session=${session} .query=${query}></console-tiers>` },
+  { path: "actions", content: (session, query) => html`<console-actions .session=${session} .query=${query}></console-actions>` },
   { path: "portal", content: (session, query) => html`<console-portal .session=${session} .query=${query}></console-portal>` },
   { path: "keys", content: (session, query) => html`<console-keys .session=${session} .query=${query}></console-keys>` },
   { path: "streams", content: (session, query) => html`<console-streams .session=${session} .query=${query}></console-streams>` },
@@ -231,7 +233,7 @@ class Console extends LitElement {
 define();
 const elements: [string, CustomElementConstructor][] = [
   ["console-overview", Overview], ["console-first-steps", FirstSteps], ["console-events", Events], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations], ["console-retention", RetentionSection], ["console-erasures", Erasures],
-  ["console-redaction", Redaction], ["console-tiers", Tiers], ["console-keys", Keys], ["console-streams", Streams], ["console-portal", PortalSection], ["console-usage", UsageSection], ["console-log", Log],
+  ["console-redaction", Redaction], ["console-tiers", Tiers], ["console-keys", Keys], ["console-streams", Streams], ["console-actions", Actions], ["console-portal", PortalSection], ["console-usage", UsageSection], ["console-log", Log],
   ["console-page", Console],
 ];
 for (const [name, element] of elements) customElements.define(name, element);

@@ -138,7 +138,7 @@ export class Api {
       if (value === undefined || value === "") continue;
       for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
     }
-    if (this.isMaster && environment === "test" && /^\/(events|destinations|alerts(\?|$|\/alt_)|log|retention|holds|erasures)/.test(path)) query.set("environment", "test");
+    if (this.isMaster && environment === "test" && /^\/(events|destinations|alerts(\?|$|\/alt_)|log|retention|holds|erasures|actions$)/.test(path)) query.set("environment", "test");
     if (withoutOwnEvents && /^\/events(\/(summary|feed|export))?$/.test(path) && !query.has("tenant_id")) query.set("not_tenant_id", OWN_TENANT);
     const headers: Record<string, string> = {};
     if (credential) headers["Authorization"] = `Bearer ${credential}`;

@@ -3,8 +3,10 @@ import { type Api, optional } from "../shared/api.js";
 import { copyText } from "../shared/copy.js";
 import { formatJson, inlineJson } from "../shared/exact-json.js";
 import { theme } from "../shared/theme.js";
+import type { ReadableAction } from "../shared/sentence.js";
 import type { AuditEvent, Change, Json, Party } from "../shared/types.js";
 import { visible } from "../shared/visible.js";
+import { icon, readable } from "./action-labels.js";
 import type { ValueField } from "./filter.js";
 import type { Formats } from "./format.js";
 import { erasedFields } from "./proof.js";
@@ -16,6 +18,7 @@ export class EventDetails extends LitElement {
     api: { attribute: false },
     pinnedKey: { attribute: false },
     formats: { attribute: false },
+    label: { attribute: false },
     isRaw: { state: true },
     copied: { state: true },
     erasedAt: { state: true },
@@ -24,6 +27,8 @@ export class EventDetails extends LitElement {
   declare api: Api;
   declare pinnedKey: string | undefined;
   declare formats: Formats;
+  /** How people read the action. */
+  declare label: ReadableAction | undefined;
   declare private isRaw: boolean;
   declare private copied: string;
   /** When its parts were erased, where the reader may know it. */
@@ -94,13 +99,13 @@ export class EventDetails extends LitElement {
   }
 
   override render(): TemplateResult {
-    const { event, formats } = this;
+    const { event, formats, label } = this;
     const { messages: t } = formats;
     const { actor, target, targets, context, outcome } = event;
     return html`
       <header part="details-header">
         <div>
-          <h3 tabindex="-1">${event.action ?? event.id}</h3>
+          <h3 tabindex="-1">${label ? html`${icon(label.icon)} ${readable(label, event)}` : (event.action ?? event.id)}</h3>
           <span class="muted">${this.sentence()}</span>
         </div>
         <div class="buttons">

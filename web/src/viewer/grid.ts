@@ -1,6 +1,7 @@
 import { html, nothing, type ReactiveControllerHost, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import type { AuditEvent } from "../shared/types.js";
+import type { ActionLabels } from "./action-labels.js";
 import type { EventPages } from "./event-pages.js";
 import type { Formats } from "./format.js";
 import type { LiveEvents } from "./live-events.js";
@@ -27,6 +28,7 @@ export interface GridHost extends ReactiveControllerHost {
   readonly renderRoot: ParentNode;
   readonly events: LiveEvents;
   readonly checks: ProofChecks;
+  readonly labels: ActionLabels;
   readonly formats: Formats;
   readonly hasTenants: boolean;
   readonly isAbsolute: boolean;
@@ -156,7 +158,7 @@ export class Grid {
     // A row keeps its element while it is rendered: a click that scrolls must not land on another event.
     const rows = repeat(positions, (position) => position, (position) => this.line(position, pages.at(position)));
     const columns = [t.time, t.action, t.category, t.actor, t.target, ...(hasTenants ? [t.tenant] : [])];
-    return html`<div class="list ${this.isNarrow ? "narrow" : ""}">
+    return html`<div class="list ${this.isNarrow ? "narrow" : ""} ${this.host.labels.isEmpty ? "" : "labelled"}">
       ${this.arrivedCount > 0
         ? html`<div class="arrived"><button class="primary" @click=${() => this.scrollToTop()}>
             ↑ ${t.newEvents(formats.number(this.arrivedCount), this.arrivedCount === 1)}
@@ -191,6 +193,7 @@ export class Grid {
       isFresh: host.events.freshIds.has(event.id),
       isRelative: !host.isAbsolute || this.isNarrow,
       hasTenant: host.hasTenants,
+      label: host.labels.of(event),
       open: () => host.open(position),
     };
     return row(event, state, host.formats, host.checks);

@@ -15,9 +15,9 @@ export const viewerStyles = css`
   .list { display: flex; flex-direction: column; flex: 1; min-width: 0; min-height: 0; position: relative; }
   .grid { flex: 1; overflow-y: auto; overflow-x: hidden; overflow-anchor: none; min-height: 0; }
   .grid:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
-  .head, .line { display: grid; grid-template-columns: 172px minmax(150px, 1.3fr) 110px minmax(100px, 1fr) minmax(100px, 1fr); gap: 12px;
+  .head, .line { display: grid; grid-template-columns: 172px minmax(150px, var(--action-share, 1.3fr)) 110px minmax(100px, 1fr) minmax(100px, 1fr); gap: 12px;
     align-items: center; padding: 0 12px; }
-  .tenants :is(.head, .line) { grid-template-columns: 172px minmax(150px, 1.3fr) 110px minmax(100px, 1fr) minmax(100px, 1fr) minmax(90px, 0.7fr); }
+  .tenants :is(.head, .line) { grid-template-columns: 172px minmax(150px, var(--action-share, 1.3fr)) 110px minmax(100px, 1fr) minmax(100px, 1fr) minmax(90px, 0.7fr); }
   .head { height: 30px; color: var(--muted); font-size: 0.88em; font-weight: 600; background: var(--surface);
     border-bottom: 1px solid var(--border); }
   .columns { position: sticky; top: 0; z-index: 1; }
@@ -28,6 +28,9 @@ export const viewerStyles = css`
   .line.open { background: var(--selected); }
   .line > div { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .line .action { display: flex; align-items: center; gap: 8px; font-weight: 500; }
+  /* Sentences are longer than names of actions. */
+  .labelled { --action-share: 3fr; }
+  .line .action svg { flex: none; color: var(--muted); }
   .line.tampered { background: var(--bad-bg); }
   .line .mark { flex: none; font-weight: 700; color: var(--muted); } .line .mark.verified { color: var(--good); }
   .line .mark.consistent { color: var(--accent); } .line .mark.failed { color: var(--bad); }

@@ -2,6 +2,7 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { Api, asFailure, type Failure, isAbort } from "../shared/api.js";
 import { scheme, theme } from "../shared/theme.js";
 import type { AuditEvent } from "../shared/types.js";
+import { ActionLabels } from "./action-labels.js";
 import { CopyLink } from "./copy-link.js";
 import { Downloads } from "./downloads.js";
 import type { EventDetails } from "./event-details.js";
@@ -76,6 +77,7 @@ export class AuditLogViewer extends LitElement {
   api: Api = new Api({ baseUrl: "", credential: "" });
   formats = new Formats("en", chooseLanguage(["en"]).messages, false);
   readonly checks = new ProofChecks(this);
+  readonly labels = new ActionLabels(this);
   readonly events = new LiveEvents(this);
   readonly facets = new Facets(this);
   private readonly pane = new FilterPane(this);
@@ -182,7 +184,9 @@ export class AuditLogViewer extends LitElement {
       });
     }
     const { events } = this;
-    if (changed.has("token") && events.isSameReader(changed.get("token") as string | undefined)) events.resume();
+    const isSameReader = changed.has("token") && events.isSameReader(changed.get("token") as string | undefined);
+    if (isOther || changed.has("lang")) void this.labels.read(this.api, this.formats.language, isSameReader);
+    if (isSameReader) events.resume();
     else if (isOther || changed.has("filter")) {
       if (isOther) {
         this.opened = undefined;
@@ -269,7 +273,7 @@ export class AuditLogViewer extends LitElement {
           ${this.opened
             ? html`<dialog class="details" aria-label=${t.details} @cancel=${this.onCancel} @keydown=${this.onDetailsKey}><audit-log-event
                 part="details" exportparts="proof, details-header"
-                .event=${this.opened} .api=${this.api} .pinnedKey=${this.pinnedKey} .formats=${this.formats}
+                .event=${this.opened} .api=${this.api} .pinnedKey=${this.pinnedKey} .formats=${this.formats} .label=${this.labels.of(this.opened)}
                 @close=${() => this.close()} @step=${(event: CustomEvent<number>) => this.step(event.detail)}
                 @filter-by=${this.onFilterBy} @audit-proof-checked=${this.onProof}
               ></audit-log-event></dialog>`

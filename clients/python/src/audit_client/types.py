@@ -23,6 +23,9 @@ AlertStatus = Literal["open", "acknowledged", "resolved"]
 WebhookFormat = Literal["json", "slack", "teams"]
 GroupBy = Literal["actor_id", "tenant_id", "ip_address", "session_id", "target_id"]
 DistinctField = Literal["actor_id", "ip_address", "session_id", "target_id"]
+ActionIcon = Literal[
+    "add", "alert", "card", "delete", "download", "edit", "file", "key", "lock", "mail", "settings", "shield", "user"
+]
 Behavior = Literal["replace", "hash", "mask"]
 Environment = Literal["live", "test"]
 Scope = Literal["events:write", "events:read", "alerts", "viewer-tokens", "admin"]
@@ -809,6 +812,44 @@ class PortalLook(TypedDict):
     name: Optional[str]
     logo: Optional[str]
     destination_kinds: List[DestinationKind]
+
+
+class _ActionTextRequired(TypedDict):
+    label: str
+
+
+class ActionText(_ActionTextRequired, total=False):
+    """An action in one language. ``template`` is a sentence such as ``{actor} changed the role of {target} to {after.role}``."""
+
+    template: Optional[str]
+
+
+class ActionLabel(TypedDict):
+    icon: Optional[ActionIcon]
+    languages: Dict[str, ActionText]
+
+
+class ListedAction(TypedDict):
+    """``seen`` says whether an event of the log has the action, or had it."""
+
+    action: str
+    seen: bool
+    label: Optional[ActionLabel]
+
+
+class ActionPage(TypedDict):
+    actions: List[ListedAction]
+    cursor: Optional[str]
+    has_more: bool
+
+
+class ReadableAction(TypedDict):
+    """An action in the language of the reader."""
+
+    action: str
+    icon: Optional[ActionIcon]
+    label: str
+    template: Optional[str]
 
 
 class _ViewerTokenRequired(TypedDict):

@@ -1,12 +1,13 @@
 //! The bodies of messages to webhooks.
 
+use crate::action_labels::default_label;
 use crate::alerts::{AlertInContext, actor_names};
 use crate::deliveries::DeliveryKind;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use crate::webhooks::WebhookFormat;
 use audit_alerts::Alert;
-use audit_domain::{Environment, ProjectId, Timestamp};
+use audit_domain::{Environment, Facet, ProjectId, Timestamp};
 use audit_store::{LeasedDelivery, LedgerId, StoreError};
 use serde_json::{Value, json};
 use std::slice::from_ref;
@@ -16,22 +17,24 @@ use std::slice::from_ref;
 pub(super) fn body(service: &AuditLog, leased: &LeasedDelivery) -> Result<String> {
     let damaged = || AppError::from(StoreError::Damaged { what: "delivery" });
     let kind: DeliveryKind = leased.delivery.kind.parse().map_err(|_| damaged())?;
-    let (timestamp, data) = match kind {
+    let (timestamp, data, action) = match kind {
         DeliveryKind::AlertFired => {
             let alert = leased.alert.clone().ok_or_else(damaged)?.as_fired();
-            (alert.fired_at, alert_data(service, leased, alert)?)
+            let action = labelled_action(service, leased, &alert)?;
+            (alert.fired_at, alert_data(service, leased, alert)?, action)
         }
         DeliveryKind::WebhookTest => {
             let created_at = Timestamp::from_micros(leased.delivery.created_at);
-            (created_at, json!({"webhook_id": leased.webhook.id}))
+            (created_at, json!({"webhook_id": leased.webhook.id}), None)
         }
     };
+    let lines = || lines(kind, &data).into_iter().chain(action).collect::<Vec<_>>();
     let message = match leased.webhook.format.parse().map_err(|_| damaged())? {
         WebhookFormat::Json => {
             json!({"type": kind.as_str(), "timestamp": timestamp.to_string(), "data": data})
         }
-        WebhookFormat::Slack => slack(&lines(kind, &data), data["url"].as_str()),
-        WebhookFormat::Teams => teams(&lines(kind, &data), data["url"].as_str()),
+        WebhookFormat::Slack => slack(&lines(), data["url"].as_str()),
+        WebhookFormat::Teams => teams(&lines(), data["url"].as_str()),
     };
     Ok(message.to_string())
 }
@@ -59,6 +62,29 @@ fn alert_data(service: &AuditLog, leased: &LeasedDelivery, alert: Alert) -> Resu
         actor_name,
     };
     serde_json::to_value(&shown).map_err(AppError::internal)
+}
+
+/// The action of the newest event of an alert, as people read it, with the action itself; `None` where it has no label.
+fn labelled_action(service: &AuditLog, leased: &LeasedDelivery, alert: &Alert) -> Result<Option<String>> {
+    let damaged = |_| AppError::from(StoreError::Damaged { what: "webhook" });
+    let project_id: ProjectId = leased.webhook.project_id.parse().map_err(damaged)?;
+    let (Some(ledger_id), Some(newest)) = (leased.delivery.ledger_id, alert.sample_event_ids.first()) else {
+        return Ok(None);
+    };
+    service.store.read(|reader| {
+        let events = reader.intact_events(LedgerId(ledger_id), from_ref(newest))?;
+        let Some(event) = events.first() else {
+            return Ok(None);
+        };
+        let Ok(facets) = event.facets() else {
+            return Ok(None);
+        };
+        let Some(action) = facets.get(Facet::Action) else {
+            return Ok(None);
+        };
+        let label = default_label(reader, project_id, action)?;
+        Ok(label.map(|label| format!("latest event: {} ({action})", label.replace(is_unseen, " "))))
+    })
 }
 
 /// Characters that begin a line, reorder the text around them or have no width: those that the pages show by their code

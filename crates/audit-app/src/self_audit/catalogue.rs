@@ -10,8 +10,8 @@ use crate::webhooks::Webhook;
 use audit_alerts::{Alert, AlertRule, AlertStatus};
 use audit_auth::ViewerClaims;
 use audit_domain::{
-    Action, ActionError, Actor, Category, Context, Environment, Event, EventFilter, Facet, Plan, ProjectId,
-    SERVICE_TENANT_ID, Target, Timestamp, ViewerTier,
+    Action, ActionError, ActionLabel, Actor, Category, Context, Environment, Event, EventFilter, Facet, Plan,
+    ProjectId, SERVICE_TENANT_ID, Target, Timestamp, ViewerTier,
 };
 use audit_store::{Key, Organization, Project, RedactionRuleRow, StreamTokenHash};
 use serde_json::{Map, Value, json};
@@ -57,6 +57,12 @@ audit_domain::words! {
         ViewerTierDeleted = "audit.viewer_tier.deleted",
         /// Name or logo of the portal were changed.
         PortalUpdated = "audit.portal.updated",
+        /// An action was labelled.
+        ActionLabelCreated = "audit.action_label.created",
+        /// The labels of an action were changed.
+        ActionLabelUpdated = "audit.action_label.updated",
+        /// The labels of an action were deleted.
+        ActionLabelDeleted = "audit.action_label.deleted",
         /// A viewer token was created.
         ViewerTokenCreated = "audit.viewer_token.created",
         /// A custom alert rule was created.
@@ -188,6 +194,9 @@ impl ServiceAction {
             | Self::ProjectUnarchived
             | Self::PlanUpdated
             | Self::PortalUpdated
+            | Self::ActionLabelCreated
+            | Self::ActionLabelUpdated
+            | Self::ActionLabelDeleted
             | Self::AlertRuleCreated
             | Self::AlertRuleUpdated
             | Self::AlertRuleDeleted
@@ -234,6 +243,9 @@ impl ServiceAction {
             | Self::ViewerTierUpdated
             | Self::ViewerTokenCreated
             | Self::PortalUpdated
+            | Self::ActionLabelCreated
+            | Self::ActionLabelUpdated
+            | Self::ActionLabelDeleted
             | Self::AlertRuleCreated
             | Self::AlertRuleUpdated
             | Self::AlertRuleDeleted
@@ -432,6 +444,24 @@ impl ServiceEvent {
         Self::new(ServiceAction::PortalUpdated, "project", project_id, None)
             .changing(settings::of_portal(before))
             .to(settings::of_portal(after))
+    }
+
+    pub(crate) fn action_label(
+        action: &Action,
+        before: Option<&ActionLabel>,
+        after: Option<&ActionLabel>,
+    ) -> Option<Self> {
+        let kind = action_of(
+            before.is_some(),
+            after.is_some(),
+            [
+                ServiceAction::ActionLabelCreated,
+                ServiceAction::ActionLabelUpdated,
+                ServiceAction::ActionLabelDeleted,
+            ],
+        )?;
+        let event = Self::new(kind, "action_label", action, None);
+        Some(event.changed_to(before, after, settings::of_action_label))
     }
 
     pub(crate) fn redaction_rule(

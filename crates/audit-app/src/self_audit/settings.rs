@@ -7,7 +7,7 @@ use crate::destinations::Destination;
 use crate::portal::{Logo, Portal};
 use crate::webhooks::Webhook;
 use audit_alerts::{AlertRule, RuleCondition, RuleDefinition};
-use audit_domain::{Change, Hold, KeyLimits, KeyScope, RetentionPolicy, ViewerTier};
+use audit_domain::{ActionLabel, Change, Hold, KeyLimits, KeyScope, RetentionPolicy, ViewerTier};
 use audit_store::{Key, Project, RedactionRuleRow};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -133,6 +133,14 @@ pub(super) fn of_portal(portal: &Portal) -> Settings {
         ("name", text_or_null(name.as_ref())),
         ("logo", text_or_null(logo.as_ref().map(digest))),
         ("destination_kinds", texts_or_null(destination_kinds.as_deref())),
+    ])
+}
+
+pub(super) fn of_action_label(label: &ActionLabel) -> Settings {
+    let ActionLabel { icon, languages: _ } = label;
+    Settings::from([
+        ("icon", text_or_null(*icon)),
+        ("languages", label.to_json()["languages"].take()),
     ])
 }
 

@@ -93,6 +93,7 @@ fn use_events(client: &Client) -> Result<(), audit_client::Error> {
     let excel = export_query()
         .set("for", "excel")
         .set("separator", "semicolon")
+        .set("labels", "de")
         .set("utc_offset", "+02:00");
     let zoned = zoned.set("for", "excel");
     for query in [excel, zoned] {
@@ -204,6 +205,13 @@ fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
     client.test_redaction(&json!({}))?;
     client.usage()?;
     assert!(all(client.tenants(10)).len() > 1, "tenants of two pages");
+    all(client.actions(10));
+    client.action_labels("de")?;
+    client.put_action_label(
+        "a.b",
+        &json!({"icon": "key", "languages": {"en": {"label": "x", "template": "{actor}"}}}),
+    )?;
+    client.delete_action_label("a.b")?;
     client.portal()?;
     client.update_portal(&json!({"name": "n", "logo": null, "destination_kinds": ["https"]}))?;
     let filters = [

@@ -8,7 +8,7 @@ use crate::csv::{self, Form, UtcOffset};
 use crate::error::ApiError;
 use crate::input::{Fielded, Parameters};
 use crate::reply::removed_before;
-use crate::schema::{TimeZoneName, UtcOffsetText, Word, absent_not_null, words_of};
+use crate::schema::{LanguageText, TimeZoneName, UtcOffsetText, Word, absent_not_null, words_of};
 use crate::streaming::{Gone, Pieces, streamed};
 use crate::time_zones::{TIME_ZONE, read_time_zone};
 use actix_web::http::Version;
@@ -18,8 +18,9 @@ use actix_web::{HttpRequest, HttpResponse, rt};
 use audit_app::{AppError, Export};
 use audit_auth::Readers;
 use audit_csv::{Dialect, Separator};
-use audit_domain::{EventFilter, EventJson, Fields, TimeZone, Violations};
+use audit_domain::{EventFilter, EventJson, Fields, LanguageTag, TimeZone, Violations};
 use schemars::JsonSchema;
+use std::sync::Arc;
 
 audit_domain::words! {
     /// The format of an export.
@@ -126,20 +127,25 @@ pub(super) struct ExportQuery {
     /// `end_date`, and a date in the file name, is a day of this zone. A name of the IANA database, in upper or lower case.
     #[schemars(extend("x-additive" = true), example = &"Europe/Berlin")]
     time_zone: Option<TimeZoneName>,
+    /// Adds the column `summary` to CSV: the sentence about the event in this language, a tag (BCP 47), or else the label of its action, or
+    /// else the action. Selects CSV where there is no `format`.
+    #[schemars(extend("x-additive" = true), example = &"de")]
+    labels: Option<LanguageText>,
     #[schemars(flatten)]
     history: HistoryQuery,
 }
 
 impl Fielded for ExportQuery {
-    /// With the time zone of the dates.
-    type Read = (Output, TimeZone, EventFilter);
+    /// With the time zone of the dates, and the language of the labels.
+    type Read = (Output, TimeZone, EventFilter, Option<LanguageTag>);
 
     fn read(fields: &mut Fields<'_>) -> Option<Self::Read> {
-        let is_csv = ["for", "separator", UTC_OFFSET, TIME_ZONE]
+        let is_csv = ["for", "separator", UTC_OFFSET, TIME_ZONE, LABELS]
             .iter()
             .any(|name| fields.has(name));
         let format = fields.optional_parsed("format");
         let form = read_form(fields);
+        let language = fields.optional_parsed(LABELS);
         let zone = form.zone.clone();
         let filter = HistoryQuery::read_in(fields, &zone)?;
         let output = match format {
@@ -147,7 +153,7 @@ impl Fielded for ExportQuery {
             None if is_csv => Output::Csv(form),
             None | Some(ExportFormat::JsonLines) => Output::JsonLines,
         };
-        Some((output, zone, filter))
+        Some((output, zone, filter, language))
     }
 
     fn is_repeatable(parameter: &str) -> bool {
@@ -156,6 +162,7 @@ impl Fielded for ExportQuery {
 }
 
 const UTC_OFFSET: &str = "utc_offset";
+const LABELS: &str = "labels";
 
 /// Reads the time zone, by name or offset.
 fn read_zone(fields: &mut Fields<'_>) -> Option<TimeZone> {
@@ -181,6 +188,7 @@ fn read_form(fields: &mut Fields<'_>) -> Form {
             is_for_excel: reader == Some(ExportReader::Excel),
         },
         zone: read_zone(fields).unwrap_or_else(TimeZone::utc),
+        labels: None,
     }
 }
 
@@ -190,7 +198,7 @@ pub(super) async fn export(
     parameters: Parameters<ExportQuery>,
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let (selection, (output, zone, filter)) = parameters.read()?;
+    let (selection, (mut output, zone, filter, language)) = parameters.read()?;
     if request.version() < Version::HTTP_11 {
         let message =
             "must be HTTP/1.1 or later: in an older version a broken export looks like a complete one";
@@ -198,6 +206,11 @@ pub(super) async fn export(
     }
     let (presented, principal) = caller.into_parts();
     let disposition = file_name::disposition(&principal, &filter, &zone, output.format());
+    if let (Output::Csv(form), Some(language)) = (&mut output, language) {
+        let (cell, principal) = (Arc::clone(presented.cell()), principal.clone());
+        let labels = presented.request(move || cell.labels(&principal, selection, &language));
+        form.labels = Some(Arc::new(labels.await?));
+    }
     let mut export = presented.export(&principal, selection, filter)?;
     // Read the first page before the response begins: an error still gets a status then.
     let first = next_lines(&mut export, &output, output.header()).await?;

@@ -67,6 +67,10 @@ diesel::table! {
 }
 
 diesel::table! {
+    action_labels (project_id, action) { project_id -> Text, action -> Text, entry -> Text, }
+}
+
+diesel::table! {
     redaction_rules (project_id, id) {
         project_id -> Text,
         id -> Text,

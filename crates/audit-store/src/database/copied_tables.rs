@@ -24,7 +24,7 @@ const fn table(name: &'static str, columns: &'static str) -> CopiedTable {
 }
 
 /// The copied tables. A table comes after those to which it refers.
-pub(crate) const COPIED_TABLES: [CopiedTable; 33] = [
+pub(crate) const COPIED_TABLES: [CopiedTable; 34] = [
     table("deployment", "id version"),
     table("secrets", "name secret created_at"),
     table("organizations", "id name plan created_at"),
@@ -43,6 +43,7 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 33] = [
         "project_id name categories actions hidden_fields routes created_at",
     ),
     table("portals", "project_id name logo_type logo destination_kinds"),
+    table("action_labels", "project_id action entry"),
     table(
         "redaction_rules",
         "project_id id kind name pattern fields behavior enabled created_at",

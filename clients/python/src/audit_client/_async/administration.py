@@ -5,14 +5,20 @@ from typing import Any, AsyncIterator, Dict, List, Literal, Mapping, Optional, S
 from .._transport import AsyncTransport
 from .._wire import Null, call, json_of, segment
 from ..types import (
+    ActionIcon,
+    ActionLabel,
+    ActionPage,
+    ActionText,
     Behavior,
     Category,
     CreatedKey,
     DestinationKind,
     Environment,
     KeyInfo,
+    ListedAction,
     PortalLook,
     Project,
+    ReadableAction,
     RedactionRule,
     RedactionTest,
     Scope,
@@ -262,6 +268,39 @@ class AsyncPortal:
         """
         request = call("PATCH", "/portal", body={"name": name, "logo": logo, "destination_kinds": destination_kinds})
         return cast(PortalLook, (await self._transport.send(request, json_of))["portal"])
+
+
+class AsyncActions:
+    """``client.actions``. How people read the actions of the project. Writing needs a master key."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def list(self, *, limit: Optional[int] = None) -> AsyncIterator[ListedAction]:
+        """The actions that events have or that have a label, page by page. ``limit`` is the size of a page (1 to 100)."""
+        cursor: Optional[str] = None
+        while True:
+            request = call("GET", "/actions", {"limit": limit, "cursor": cursor}, in_environment=True)
+            page = cast(ActionPage, await self._transport.send(request, json_of))
+            for action in page["actions"]:
+                yield action
+            cursor = page["cursor"]
+            if cursor is None:
+                return
+
+    async def labels(self, language: str) -> "List[ReadableAction]":
+        """The labels for readers of a language, a tag (BCP 47) such as ``de``."""
+        request = call("GET", "/actions/labels", {"language": language})
+        return cast("List[ReadableAction]", (await self._transport.send(request, json_of))["labels"])
+
+    async def put(self, action: str, languages: Mapping[str, ActionText], *, icon: Optional[ActionIcon] = None) -> ActionLabel:
+        """Labels an action. ``languages`` has label and template by language tag."""
+        request = call("PUT", f"/actions/{segment(action)}", body={"icon": icon, "languages": languages})
+        return cast(ActionLabel, (await self._transport.send(request, json_of))["label"])
+
+    async def delete(self, action: str) -> None:
+        """Deletes the label of an action."""
+        await self._transport.send(call("DELETE", f"/actions/{segment(action)}"), json_of)
 
 
 class AsyncViewerTokens:

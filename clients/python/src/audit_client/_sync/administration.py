@@ -6,14 +6,20 @@ from typing import Any, Iterator, Dict, List, Literal, Mapping, Optional, Sequen
 from .._transport import Transport
 from .._wire import Null, call, json_of, segment
 from ..types import (
+    ActionIcon,
+    ActionLabel,
+    ActionPage,
+    ActionText,
     Behavior,
     Category,
     CreatedKey,
     DestinationKind,
     Environment,
     KeyInfo,
+    ListedAction,
     PortalLook,
     Project,
+    ReadableAction,
     RedactionRule,
     RedactionTest,
     Scope,
@@ -263,6 +269,39 @@ class Portal:
         """
         request = call("PATCH", "/portal", body={"name": name, "logo": logo, "destination_kinds": destination_kinds})
         return cast(PortalLook, (self._transport.send(request, json_of))["portal"])
+
+
+class Actions:
+    """``client.actions``. How people read the actions of the project. Writing needs a master key."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, *, limit: Optional[int] = None) -> Iterator[ListedAction]:
+        """The actions that events have or that have a label, page by page. ``limit`` is the size of a page (1 to 100)."""
+        cursor: Optional[str] = None
+        while True:
+            request = call("GET", "/actions", {"limit": limit, "cursor": cursor}, in_environment=True)
+            page = cast(ActionPage, self._transport.send(request, json_of))
+            for action in page["actions"]:
+                yield action
+            cursor = page["cursor"]
+            if cursor is None:
+                return
+
+    def labels(self, language: str) -> "List[ReadableAction]":
+        """The labels for readers of a language, a tag (BCP 47) such as ``de``."""
+        request = call("GET", "/actions/labels", {"language": language})
+        return cast("List[ReadableAction]", (self._transport.send(request, json_of))["labels"])
+
+    def put(self, action: str, languages: Mapping[str, ActionText], *, icon: Optional[ActionIcon] = None) -> ActionLabel:
+        """Labels an action. ``languages`` has label and template by language tag."""
+        request = call("PUT", f"/actions/{segment(action)}", body={"icon": icon, "languages": languages})
+        return cast(ActionLabel, (self._transport.send(request, json_of))["label"])
+
+    def delete(self, action: str) -> None:
+        """Deletes the label of an action."""
+        self._transport.send(call("DELETE", f"/actions/{segment(action)}"), json_of)
 
 
 class ViewerTokens:

@@ -222,7 +222,9 @@ fn fields_that_are_not_declared_are_refused() {
         };
         let is_open = place.schema["additionalProperties"].is_object();
         let mut object = object.clone();
-        object.insert("surplus".to_owned(), json!("text"));
+        // The members of a map are all of one type.
+        let alike = object.values().next().filter(|_| is_open).cloned();
+        object.insert("surplus".to_owned(), alike.unwrap_or(json!("text")));
         let changed = with(example, &place.pointer, object.into());
         assert_eq!(case.accepts(&changed), is_open, "{}: {changed}", case.name);
     });

@@ -2,7 +2,7 @@
 import { html } from "lit";
 import type { Messages } from "../en/index.js";
 
-export const project: Pick<Messages, "portal" | "keys" | "streams" | "tiers" | "usage"> = {
+export const project: Pick<Messages, "portal" | "actionLabels" | "keys" | "streams" | "tiers" | "usage"> = {
   portal: {
     text: "Das Portal zeigt den Kunden dieses Projekts ihre eigenen Ereignisse, unter diesem Namen und Logo.",
     kindsStored: "Die Arten wurden gespeichert.",
@@ -126,5 +126,32 @@ export const project: Pick<Messages, "portal" | "keys" | "streams" | "tiers" | "
     used: "Genutzt",
     limit: "Grenze",
     share: "Anteil",
+  },
+  actionLabels: {
+    text: "Wie Menschen Aktionen im Viewer, in Exporten und in Alarmen lesen: eine Bezeichnung und ein Satz je Sprache. Ereignisse und Filter behalten die Aktion selbst.",
+    columns: ["Aktion", "Ereignisse", "Bezeichnung", "Satz", ""],
+    none: "Noch hat kein Ereignis eine Aktion.",
+    notSeen: "nicht vorgekommen",
+    edit: "Bearbeiten",
+    label: "Bezeichnung",
+    next: "Nächste Seite",
+    first: "Erste Seite",
+    other: "Eine Aktion bezeichnen, die noch nicht vorkam",
+    formTitle: (action) => `Bezeichnung von ${action}`,
+    icon: "Symbol",
+    noIcon: "keines",
+    language: "Sprachkürzel",
+    template: "Satz",
+    templateHint: "{actor} hat die Rolle von {target} in {after.role} geändert",
+    placeholders:
+      "Platzhalter: {actor}, {target}, {target.type}, {tenant}, {outcome}, {before.FELD}, {after.FELD}, {metadata.PFAD}. Was ein Ereignis nicht hat, ist ein Strich. Leeren Sie Bezeichnung und Satz, um eine Sprache zu entfernen.",
+    preview: "Mit dem neuesten Ereignis",
+    noEvent: "Es gibt kein Ereignis dieser Aktion.",
+    addLanguage: "Sprache hinzufügen",
+    store: "Bezeichnung speichern",
+    stored: "Die Bezeichnung wurde gespeichert.",
+    remove: "Bezeichnung löschen",
+    removeTitle: (action) => `Bezeichnung von ${action} löschen`,
+    removeText: "Viewer zeigen wieder die Aktion selbst. Kein Ereignis ändert sich.",
   },
 };

@@ -25,7 +25,7 @@ export const en = {
   elsewhere: "The link is to another project or environment, which this key does not show.",
   sections: {
     overview: "Overview", events: "Events", alerts: "Alerts", rules: "Alert rules", webhooks: "Webhooks", destinations: "Destinations", retention: "Retention",
-    erasures: "Erasures", redaction: "Redaction", tiers: "Viewer tiers", portal: "Portal", keys: "Projects and keys", streams: "Streams", usage: "Usage and plan", log: "Verifiable log",
+    erasures: "Erasures", redaction: "Redaction", tiers: "Viewer tiers", actions: "Actions", portal: "Portal", keys: "Projects and keys", streams: "Streams", usage: "Usage and plan", log: "Verifiable log",
   },
   offline: "no response from the server",
   tryAgain: "Try again",
