@@ -158,6 +158,7 @@ const OTHER_PARAMETERS: [&str; 17] = [
     "for",
     "format",
     "id",
+    "labels",
     "limit",
     "order",
     "project_id",

@@ -505,6 +505,7 @@ test("a file for Excel has the separator of the reader's region", async () => {
 test("events are downloaded as CSV and as JSON lines", async () => {
   const page = await openPortal(server, token, { fragment: "&category=admin" });
   for (const [name, extension, check] of [
+    ["Download as Excel workbook (XLSX)", /\.xlsx$/, (text) => assert.match(text, /^PK/)],
     ["Download as CSV", /\.csv$/, (text) => assert.match(text, /^id,occurred_at/)],
     ["Download as JSON lines", /\.jsonl$/, (text) => assert.equal(JSON.parse(text.split("\n")[0]).category, "admin")],
   ]) {

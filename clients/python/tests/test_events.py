@@ -1,6 +1,8 @@
 """Ingest, queries, feed, export and errors against the real server."""
 
 import asyncio
+import io
+import zipfile
 from datetime import datetime, timedelta, timezone
 from typing import Any, Dict, List
 
@@ -96,6 +98,9 @@ def test_feed_and_export_have_all_events(audit: Client, tenant: str) -> None:
     assert sorted(one["metadata"]["n"] for one in audit.events.export(tenant_id=tenant)) == list(range(8))
     csv = b"".join(audit.events.export_csv(tenant_id=tenant)).decode()
     assert len(csv.splitlines()) == 9
+    workbook = zipfile.ZipFile(io.BytesIO(b"".join(audit.events.export_xlsx(tenant_id=tenant))))
+    assert workbook.testzip() is None
+    assert workbook.read("xl/worksheets/sheet1.xml").count(b"<row ") == 9
 
 
 def test_a_feed_that_is_followed_outlasts_an_outage(tenant: str) -> None:

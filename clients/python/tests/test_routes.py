@@ -67,6 +67,7 @@ def use_events(client: Client) -> None:
     excel = {"for": "excel", "separator": "semicolon", "labels": "de"}
     for zone in ({"utc_offset": "+02:00"}, {"time_zone": "Europe/Berlin"}):
         assert list(client.events.export_csv(**FILTERS, **excel, **zone)) == []
+    assert list(client.events.export_xlsx(**FILTERS, time_zone="Europe/Berlin")) == []
     client.events.proof("evt_1")
     client.events.receipt("evt_1")
     client.log.checkpoint(cosigned=True)

@@ -148,7 +148,7 @@ export class EventReads<Event extends VisibleEvent = AuditEvent> {
   }
 
   /**
-   * An export of all matching events as the service sends it: JSON lines or CSV. A body that ends without an error is complete.
+   * An export of all matching events as the service sends it: JSON lines, CSV or XLSX. A body that ends without an error is complete.
    */
   async export(filter: ExportFilter = {}, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const response = await this.transport.open({

@@ -56,7 +56,7 @@ async function useEvents(client: AuditClient): Promise<void> {
   await events.feed({ ...FEED_FILTERS, after: "a_cursor", limit: 10, wait: 0 });
   const excel = { for: "excel", separator: "semicolon", labels: "de" } as const;
   for (const zone of [{ utc_offset: "+02:00" }, { time_zone: "Europe/Berlin" }]) {
-    for (const format of ["jsonl", "csv"] as const) {
+    for (const format of ["jsonl", "csv", "xlsx"] as const) {
       assert.equal(await new Response(await events.export({ ...FILTERS, ...excel, ...zone, format })).text(), "");
     }
   }

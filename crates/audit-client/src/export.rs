@@ -34,6 +34,15 @@ impl Client {
         self.export_as(query, "csv", "text/csv")
     }
 
+    /// The same as a workbook of Excel, with the times of a zone with `time_zone`. An interruption is an error of the reader.
+    ///
+    /// # Errors
+    /// As [`Self::export`].
+    pub fn export_xlsx(&self, query: &EventQuery) -> Result<impl Read + Send + use<>, Error> {
+        const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+        self.export_as(query, "xlsx", XLSX)
+    }
+
     fn export_as(
         &self,
         query: &EventQuery,

@@ -64,9 +64,14 @@ impl UtcOffset {
         TimeZone::fixed(self.0)
     }
 
+    /// The time whose text in UTC is the local date and time.
+    pub(crate) const fn shifted(self, time: Timestamp) -> Timestamp {
+        time.plus_seconds(self.0)
+    }
+
     /// The local date and time, cut after `bytes` bytes, with `between` between the two.
     fn local(self, time: Timestamp, between: char, bytes: usize) -> String {
-        let mut text = time.plus_seconds(self.0).to_string();
+        let mut text = self.shifted(time).to_string();
         text.truncate(bytes);
         text.replace('T', between.encode_utf8(&mut [0; 4]))
     }
@@ -152,7 +157,7 @@ pub(crate) const fn column(field: EventField) -> &'static str {
 
 /// An event as a reader sees it. Fields that a tier can hide may be missing.
 #[derive(Deserialize)]
-struct EventRow<'a> {
+pub(crate) struct EventRow<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
     #[serde(borrow)]
@@ -224,7 +229,49 @@ struct ContextFields<'a> {
     session_id: Option<Cow<'a, str>>,
 }
 
-impl EventRow<'_> {
+impl<'a> EventRow<'a> {
+    pub(crate) fn read(event: &'a EventJson) -> serde_json::Result<Self> {
+        serde_json::from_str(event.get())
+    }
+
+    /// The parts that erasures have taken, with a space between them.
+    pub(crate) fn erased(&self) -> String {
+        let erased = self.erased.iter().flat_map(|erasure| &erasure.parts);
+        erased.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What the column `summary` says, if there is one: the sentence about the event, or else the label of its action, or else the action.
+    pub(crate) fn summary(&self, form: &Form, event: &EventJson) -> serde_json::Result<Option<String>> {
+        let Some(labels) = &form.labels else {
+            return Ok(None);
+        };
+        let action = self.action.as_deref().unwrap_or_default();
+        let summary = match labels.get(action) {
+            None => action.to_owned(),
+            Some((_, text)) => match &text.template {
+                Some(template) => template.filled(&serde_json::from_str(event.get())?),
+                None => text.label.to_string(),
+            },
+        };
+        Ok(Some(summary))
+    }
+
+    /// The fields in the order of [`columns`]; times are values.
+    pub(crate) fn fields<'b>(
+        &'b self,
+        erased: &'b str,
+        summary: Option<&'b str>,
+    ) -> impl Iterator<Item = Field<'b>> {
+        let cells = EventField::ALL.iter().map(|field| match field {
+            EventField::OccurredAt | EventField::ReceivedAt | EventField::ClaimedAt => {
+                Field::Value(self.cell(*field))
+            }
+            _ => Field::Text(self.cell(*field)),
+        });
+        let last = summary.map(Field::Text);
+        cells.chain([Field::Text(erased)]).chain(last)
+    }
+
     /// The text in a field's column.
     fn cell(&self, field: EventField) -> &str {
         let text = match field {
@@ -260,20 +307,24 @@ impl EventRow<'_> {
     }
 }
 
+/// The names of the columns.
+pub(crate) fn columns(form: &Form) -> impl Iterator<Item = &'static str> {
+    let columns = EventField::ALL.iter().map(|field| column(*field));
+    let summary = form.labels.as_ref().map(|_| SUMMARY);
+    columns.chain([ERASED]).chain(summary)
+}
+
 /// The first line.
 pub(crate) fn write_header(lines: &mut Vec<u8>, form: &Form) {
     if form.dialect.is_for_excel {
         lines.extend_from_slice(BYTE_ORDER_MARK.as_bytes());
     }
-    let columns = EventField::ALL.iter().map(|field| column(*field));
-    let summary = form.labels.as_ref().map(|_| SUMMARY);
-    form.dialect
-        .write_line(lines, columns.chain([ERASED]).chain(summary));
+    form.dialect.write_line(lines, columns(form));
 }
 
 /// The line of an event.
 pub(crate) fn write_event(lines: &mut Vec<u8>, event: &EventJson, form: &Form) -> serde_json::Result<()> {
-    let mut row: EventRow<'_> = serde_json::from_str(event.get())?;
+    let mut row = EventRow::read(event)?;
     if form.dialect.is_for_excel || !form.zone.is_utc() {
         let times = [
             Some(&mut row.occurred_at),
@@ -285,33 +336,10 @@ pub(crate) fn write_event(lines: &mut Vec<u8>, event: &EventJson, form: &Form) -
             *time = form.time(parsed).into();
         }
     }
-    let erased = row.erased.iter().flat_map(|erasure| &erasure.parts);
-    let erased = erased.map(String::as_str).collect::<Vec<_>>().join(" ");
-    let cells = EventField::ALL.iter().map(|field| match field {
-        EventField::OccurredAt | EventField::ReceivedAt | EventField::ClaimedAt => {
-            Field::Value(row.cell(*field))
-        }
-        _ => Field::Text(row.cell(*field)),
-    });
-    let summary = match &form.labels {
-        Some(labels) => Some(summary(labels, row.action.as_deref().unwrap_or_default(), event)?),
-        None => None,
-    };
-    let last = summary.as_deref().map(Field::Text);
+    let (erased, summary) = (row.erased(), row.summary(form, event)?);
     form.dialect
-        .write_line(lines, cells.chain([Field::Text(&erased)]).chain(last));
+        .write_line(lines, row.fields(&erased, summary.as_deref()));
     Ok(())
-}
-
-/// The sentence about an event, or else the label of its action, or else the action.
-fn summary(labels: &LabelsByAction, action: &str, event: &EventJson) -> serde_json::Result<String> {
-    let Some((_, text)) = labels.get(action) else {
-        return Ok(action.to_owned());
-    };
-    match &text.template {
-        Some(template) => Ok(template.filled(&serde_json::from_str(event.get())?)),
-        None => Ok(text.label.to_string()),
-    }
 }
 
 #[cfg(test)]

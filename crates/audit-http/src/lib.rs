@@ -57,6 +57,7 @@ mod time_zones;
 mod tls_metrics;
 mod unread;
 mod vary;
+mod xlsx;
 
 pub use error::ApiError;
 pub use error_code::ErrorCode;

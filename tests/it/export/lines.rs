@@ -83,6 +83,10 @@ fn an_export_says_what_it_is(database: DatabaseKind) {
     for (format, content_type) in [
         ("jsonl", "application/x-ndjson"),
         ("csv", "text/csv; charset=utf-8; header=present"),
+        (
+            "xlsx",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        ),
     ] {
         let live = project.get("/events/export").query("format", format).open();
         assert_eq!(live.status, 200);
@@ -108,7 +112,7 @@ fn the_name_of_the_file_has_tenant_and_period(database: DatabaseKind) {
     let viewer = organization.viewer("acme", "full");
     // A date alone is a day of the zone.
     for zone in ["UTC", "America/Los_Angeles", "Asia/Tokyo"] {
-        for format in ["csv", "jsonl"] {
+        for format in ["csv", "jsonl", "xlsx"] {
             let parameters = [&period[..], &[("time_zone", zone), ("format", format)]].concat();
             assert_eq!(
                 name(&viewer, &parameters),

@@ -3,6 +3,7 @@
 mod csv;
 mod lines;
 mod load;
+mod xlsx;
 
 use audit_tests::{Client, event_with};
 use serde_json::{Value, json};

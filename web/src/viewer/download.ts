@@ -1,8 +1,8 @@
 import { type Api, Failure, isAbort, type Parameters } from "../shared/api.js";
 import { type Filter, toParameters } from "./filter.js";
 
-/** CSV for Excel has times of a time zone, the others have times in UTC. */
-export type Format = "excel" | "csv" | "jsonl";
+/** Files for Excel have times of a time zone, the others have times in UTC. */
+export type Format = "excel" | "xlsx" | "csv" | "jsonl";
 
 /** Excel separates columns at `;` where the comma is the decimal separator. The region of the browser is taken for that of Excel. */
 function excel(zone: string): Parameters {
@@ -27,9 +27,9 @@ export function fileName(disposition: string): string | undefined {
 export async function download(
   api: Api, filter: Filter, format: Format, zone: string, progress: (bytes: number) => void, signal: AbortSignal,
 ): Promise<void> {
-  const form = format === "excel" ? excel(zone) : { format };
+  const form = format === "excel" ? excel(zone) : format === "xlsx" ? { format, time_zone: zone } : { format };
   const response = await api.fetch("GET", "/events/export", { parameters: { ...toParameters(filter), ...form }, signal });
-  const name = fileName(response.headers.get("content-disposition") ?? "") || `audit-events.${format === "jsonl" ? "jsonl" : "csv"}`;
+  const name = fileName(response.headers.get("content-disposition") ?? "") || `audit-events.${format === "excel" ? "csv" : format}`;
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   const reader = response.body?.getReader();

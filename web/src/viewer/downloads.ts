@@ -56,6 +56,7 @@ export class Downloads {
       ${this.isMenuOpen
         ? html`<div>
             <button @click=${() => this.save(api, filter, "excel", zone)}>${t.downloadExcel}</button>
+            <button @click=${() => this.save(api, filter, "xlsx", zone)}>${t.downloadXlsx}</button>
             <button @click=${() => this.save(api, filter, "csv", zone)}>${t.downloadCsv}</button>
             <button @click=${() => this.save(api, filter, "jsonl", zone)}>${t.downloadJson}</button>
           </div>`

@@ -111,13 +111,13 @@ impl Export {
         self.removed_before
     }
 
-    /// The next page, converted by `write`; `None` after the last page. `write` may block.
+    /// The next page, converted by `write`; `None` after the last page. `write` also gets whether it is the last, and may block.
     ///
     /// # Errors
     /// When the credential is no longer valid or the database fails. The export is then incomplete.
     pub async fn next<T: Send + 'static>(
         &mut self,
-        write: impl FnOnce(&[EventJson]) -> Result<T> + Send + 'static,
+        write: impl FnOnce(&[EventJson], bool) -> Result<T> + Send + 'static,
     ) -> Result<Option<T>> {
         if self.is_finished {
             return Ok(None);
@@ -163,14 +163,14 @@ fn read_and_write<T>(
     request: &ReadRequest,
     after: Option<Position>,
     limit: PageLimit,
-    write: impl FnOnce(&[EventJson]) -> Result<T>,
+    write: impl FnOnce(&[EventJson], bool) -> Result<T>,
 ) -> Result<WrittenPage<T>> {
     let started = Instant::now();
     let (page, tier, removed_before) = service.export_page(request, after, limit)?;
     let events = page.events.iter().map(|event| found_json(event, tier.as_ref()));
     let events: Vec<_> = events.collect::<Result<_>>()?;
     Ok(WrittenPage {
-        output: write(&events)?,
+        output: write(&events, page.next.is_none())?,
         next: page.next,
         removed_before,
         events: events.len(),

@@ -100,6 +100,8 @@ fn use_events(client: &Client) -> Result<(), audit_client::Error> {
         let mut csv = client.export_csv(&query)?;
         assert_eq!(csv.read_to_end(&mut Vec::new()).expect("a body"), 0);
     }
+    let mut workbook = client.export_xlsx(&export_query())?;
+    assert_eq!(workbook.read_to_end(&mut Vec::new()).expect("a body"), 0);
     client.proof("evt_1")?;
     client.receipt("evt_1")?;
     client.viewer_token("acme", Some("support"), MINUTE)?;

@@ -11,15 +11,18 @@ use crate::reply::removed_before;
 use crate::schema::{LanguageText, TimeZoneName, UtcOffsetText, Word, absent_not_null, words_of};
 use crate::streaming::{Gone, Pieces, streamed};
 use crate::time_zones::{TIME_ZONE, read_time_zone};
+use crate::xlsx::{self, Workbook};
 use actix_web::http::Version;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, rt};
-use audit_app::{AppError, Export};
+use audit_app::{AppError, Export, LabelsByAction};
 use audit_auth::Readers;
 use audit_csv::{Dialect, Separator};
 use audit_domain::{EventFilter, EventJson, Fields, LanguageTag, TimeZone, Violations};
+use parking_lot::Mutex;
 use schemars::JsonSchema;
+use std::error::Error;
 use std::sync::Arc;
 
 audit_domain::words! {
@@ -29,6 +32,8 @@ audit_domain::words! {
         JsonLines = "jsonl",
         /// Comma-separated values.
         Csv = "csv",
+        /// A workbook of Excel.
+        Xlsx = "xlsx",
     }
 }
 
@@ -61,6 +66,8 @@ words_of! {
 pub(super) enum Output {
     JsonLines,
     Csv(Form),
+    /// The state of the workbook between two pages.
+    Xlsx(Arc<Mutex<Workbook>>),
 }
 
 impl Output {
@@ -68,6 +75,7 @@ impl Output {
         match self {
             Self::JsonLines => ExportFormat::JsonLines,
             Self::Csv(_) => ExportFormat::Csv,
+            Self::Xlsx(_) => ExportFormat::Xlsx,
         }
     }
 
@@ -75,31 +83,52 @@ impl Output {
         match self {
             Self::JsonLines => "application/x-ndjson",
             Self::Csv(_) => "text/csv; charset=utf-8; header=present",
+            Self::Xlsx(_) => xlsx::CONTENT_TYPE,
+        }
+    }
+
+    fn set_labels(&mut self, labels: Arc<LabelsByAction>) {
+        match self {
+            Self::JsonLines => {}
+            Self::Csv(form) => form.labels = Some(labels),
+            Self::Xlsx(workbook) => workbook.lock().form.labels = Some(labels),
         }
     }
 
     fn header(&self) -> Vec<u8> {
         let mut lines = Vec::new();
         match self {
-            Self::JsonLines => {}
+            // A workbook begins with its first sheet.
+            Self::JsonLines | Self::Xlsx(_) => {}
             Self::Csv(form) => csv::write_header(&mut lines, form),
         }
         lines
     }
 
-    fn write(&self, lines: &mut Vec<u8>, events: &[EventJson]) -> Result<(), AppError> {
-        for event in events {
-            match self {
-                Self::JsonLines => {
+    fn write(&self, lines: &mut Vec<u8>, events: &[EventJson], is_last: bool) -> Result<(), AppError> {
+        match self {
+            Self::JsonLines => {
+                for event in events {
                     lines.extend_from_slice(event.get().as_bytes());
                     lines.push(b'\n');
                 }
-                Self::Csv(form) => csv::write_event(lines, event, form)
-                    .map_err(|error| AppError::Internal(Box::new(error)))?,
+            }
+            Self::Csv(form) => {
+                for event in events {
+                    csv::write_event(lines, event, form).map_err(internal)?;
+                }
+            }
+            Self::Xlsx(workbook) => {
+                let written = workbook.lock().write(events, is_last).map_err(internal)?;
+                lines.extend(written);
             }
         }
         Ok(())
     }
+}
+
+fn internal(error: impl Error + Send + Sync + 'static) -> AppError {
+    AppError::Internal(Box::new(error))
 }
 
 /// Which events, and how they are written.
@@ -112,22 +141,22 @@ pub(super) struct ExportQuery {
     format: Option<Word<ExportFormat>>,
     /// With `excel` the CSV is for Microsoft Excel: it begins with a byte order mark, times are as Excel reads them, to the second, and a
     /// text that Excel would convert to a number or a date is written as `="…"`. `for`, `separator`, `utc_offset` and `time_zone`
-    /// select CSV where there is no `format`, and do not change the lines of JSON.
+    /// select CSV where there is no `format`, and do not change the lines of JSON. `for` and `separator` do not change XLSX.
     #[schemars(rename = "for", extend("x-additive" = true), example = &"excel")]
     reader: Option<Word<ExportReader>>,
     /// What separates the columns of CSV. Excel expects a semicolon where the comma is the decimal separator.
     #[schemars(extend("x-additive" = true, "default" = ExportSeparator::Comma.as_str()), example = &"semicolon")]
     separator: Option<Word<ExportSeparator>>,
-    /// The offset of the times in CSV from UTC, `-14:00` to `+14:00`; a `+` is `%2B` in a URL. All times have the same offset, in summer and
-    /// in winter. In both formats a date alone in `start_date` and `end_date`, and a date in the file name, is a day with it. By default
+    /// The offset of the times in CSV and XLSX from UTC, `-14:00` to `+14:00`; a `+` is `%2B` in a URL. All times have the same offset, in summer and
+    /// in winter. In all formats a date alone in `start_date` and `end_date`, and a date in the file name, is a day with it. By default
     /// `+00:00`. Not together with `time_zone`.
     #[schemars(extend("x-additive" = true), example = &"+02:00")]
     utc_offset: Option<UtcOffsetText>,
-    /// The time zone of the times in CSV, each with the offset that the zone has then. In both formats a date alone in `start_date` and
+    /// The time zone of the times in CSV and XLSX, each with the offset that the zone has then. In all formats a date alone in `start_date` and
     /// `end_date`, and a date in the file name, is a day of this zone. A name of the IANA database, in upper or lower case.
     #[schemars(extend("x-additive" = true), example = &"Europe/Berlin")]
     time_zone: Option<TimeZoneName>,
-    /// Adds the column `summary` to CSV: the sentence about the event in this language, a tag (BCP 47), or else the label of its action, or
+    /// Adds the column `summary` to CSV and XLSX: the sentence about the event in this language, a tag (BCP 47), or else the label of its action, or
     /// else the action. Selects CSV where there is no `format`.
     #[schemars(extend("x-additive" = true), example = &"de")]
     labels: Option<LanguageText>,
@@ -151,6 +180,7 @@ impl Fielded for ExportQuery {
         let output = match format {
             Some(ExportFormat::Csv) => Output::Csv(form),
             None if is_csv => Output::Csv(form),
+            Some(ExportFormat::Xlsx) => Output::Xlsx(Arc::new(Mutex::new(Workbook::new(form)))),
             None | Some(ExportFormat::JsonLines) => Output::JsonLines,
         };
         Some((output, zone, filter, language))
@@ -206,10 +236,10 @@ pub(super) async fn export(
     }
     let (presented, principal) = caller.into_parts();
     let disposition = file_name::disposition(&principal, &filter, &zone, output.format());
-    if let (Output::Csv(form), Some(language)) = (&mut output, language) {
+    if let Some(language) = language {
         let (cell, principal) = (Arc::clone(presented.cell()), principal.clone());
         let labels = presented.request(move || cell.labels(&principal, selection, &language));
-        form.labels = Some(Arc::new(labels.await?));
+        output.set_labels(Arc::new(labels.await?));
     }
     let mut export = presented.export(&principal, selection, filter)?;
     // Read the first page before the response begins: an error still gets a status then.
@@ -236,8 +266,8 @@ async fn next_lines(
     mut lines: Vec<u8>,
 ) -> Result<Option<Bytes>, AppError> {
     let output = output.clone();
-    let write = move |events: &[EventJson]| {
-        output.write(&mut lines, events)?;
+    let write = move |events: &[EventJson], is_last| {
+        output.write(&mut lines, events, is_last)?;
         Ok(Bytes::from(lines))
     };
     export.next(write).await
@@ -273,17 +303,18 @@ async fn send_lines(pieces: Pieces, mut export: Export, output: Output, first: O
 /// The documentation of the endpoints, by the names of their handlers.
 pub(super) mod about {
     use crate::about::{About, Plain, Tag};
+    use crate::xlsx;
 
     pub(crate) fn export() -> About {
         About {
             description: "Every event that a query finds, newest first, as one response of any length: a JSON object \
-                          on each line, or CSV (RFC 4180). Each event is as `GET /events` shows it. What was stored \
+                          on each line, CSV (RFC 4180) or a workbook of Excel (XLSX). Each event is as `GET /events` shows it. What was stored \
                           when the export began is in it exactly once. \
                           `metadata.<path>` and `not_metadata.<path>` filter by what the project has in \
                           `metadata_filter_paths`.\n\n\
                           In CSV the first line has the names of the columns, `metadata` and `changes` are JSON, and \
                           a text that a spreadsheet would take for a formula has a `'` before it. `for=excel` writes it for Microsoft \
-                          Excel.\n\n\
+                          Excel. XLSX has the same columns; times are dates, everything else is text.\n\n\
                           `Content-Disposition` has a file name with the tenant, if it is one, and the period.\n\n\
                           A body that ends as HTTP says is whole; when something goes wrong on the way the \
                           connection is cut instead. Up to 4 exports of an organization run at once, 8 of a server; \
@@ -291,7 +322,7 @@ pub(super) mod about {
             outcome: "The events.",
             plain: Some(Plain {
                 status: 200,
-                content_types: &["application/x-ndjson", "text/csv"],
+                content_types: &["application/x-ndjson", "text/csv", xlsx::CONTENT_TYPE],
                 json_type: "string",
             }),
             is_additive: true,

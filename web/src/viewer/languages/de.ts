@@ -100,6 +100,7 @@ export const de: Messages = {
   utc: "UTC",
   download: "Herunterladen",
   downloadExcel: "Für Excel herunterladen",
+  downloadXlsx: "Als Excel-Arbeitsmappe (XLSX) herunterladen",
   downloadCsv: "Als CSV herunterladen",
   downloadJson: "Als JSON-Zeilen herunterladen",
   downloading: (size) => `Wird heruntergeladen … ${size}`,

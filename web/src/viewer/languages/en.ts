@@ -100,6 +100,7 @@ export const en = {
   utc: "UTC",
   download: "Download",
   downloadExcel: "Download for Excel",
+  downloadXlsx: "Download as Excel workbook (XLSX)",
   downloadCsv: "Download as CSV",
   downloadJson: "Download as JSON lines",
   downloading: (size: string) => `Downloading … ${size}`,

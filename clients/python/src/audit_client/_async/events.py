@@ -202,6 +202,16 @@ class AsyncEvents:
         async for line in self._transport.lines(request):
             yield line
 
+    async def export_xlsx(self, *, time_zone: Optional[str] = None, **filters: Any) -> AsyncIterator[bytes]:
+        """The same as a workbook of Excel, in pieces to be written one after the other.
+
+        Times are those of ``time_zone``, such as ``Europe/Berlin``; by default of UTC.
+        """
+        params: Params = {**filters, "format": "xlsx", "time_zone": time_zone}
+        request = call("GET", "/events/export", params, in_environment=True)
+        async for piece in self._transport.lines(request):
+            yield piece
+
     async def proof(self, event_id: str) -> Proof:
         """The proof that an event is in the log, for :func:`audit_client.verify_proof`."""
         request = call("GET", f"/events/{segment(event_id)}/proof", in_environment=True)
