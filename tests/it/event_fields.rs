@@ -150,7 +150,7 @@ fn exclusions(field: EventField) -> impl Iterator<Item = &'static str> {
 }
 
 /// The parameters of queries that are no filter by the value of a field.
-const OTHER_PARAMETERS: [&str; 17] = [
+const OTHER_PARAMETERS: [&str; 18] = [
     "after",
     "cursor",
     "end_date",

@@ -147,7 +147,8 @@ def use_alerts(client: Client) -> None:
     assert len(list(client.alerts.list(status="open", severity="low", rule_id="r", limit=10, **dates))) > 1
     client.alerts.get("id")
     client.alerts.acknowledge("id")
-    client.alerts.resolve("id")
+    client.alerts.resolve("id", note="the backup job")
+    client.alerts.add_note("id", "the backup job")
     client.webhooks.list()
     client.webhooks.get("id")
     client.webhooks.create(url="https://example.com", format="slack", enabled=True)

@@ -277,17 +277,22 @@ export class Alerts extends Resource {
     return (await this.call<T.ResponseOf<"get_alert">>("GET", `/alerts/${part(id)}`)).alert;
   }
 
-  acknowledge(id: string): Promise<T.Alert> {
-    return this.#change(id, "acknowledged");
+  acknowledge(id: string, note?: string): Promise<T.Alert> {
+    return this.#change(id, { status: "acknowledged", note });
   }
 
-  resolve(id: string): Promise<T.Alert> {
-    return this.#change(id, "resolved");
+  resolve(id: string, note?: string): Promise<T.Alert> {
+    return this.#change(id, { status: "resolved", note });
   }
 
-  async #change(id: string, status: "acknowledged" | "resolved"): Promise<T.Alert> {
+  /** Records what was found about an alert: 1 to 1,000 characters, in the event `audit.alert.updated` of the service. */
+  addNote(id: string, note: string): Promise<T.Alert> {
+    return this.#change(id, { note });
+  }
+
+  async #change(id: string, body: { status?: "acknowledged" | "resolved"; note?: string | undefined }): Promise<T.Alert> {
     const path = `/alerts/${part(id)}`;
-    return (await this.call<T.ResponseOf<"update_alert">>("PATCH", path, { body: { status } })).alert;
+    return (await this.call<T.ResponseOf<"update_alert">>("PATCH", path, { body })).alert;
   }
 }
 

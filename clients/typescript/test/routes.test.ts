@@ -140,7 +140,8 @@ async function useAlerts({ alerts, webhooks }: AuditClient): Promise<void> {
   assert.ok((await count(alerts.iterate({ status: "open", severity: "low", rule_id: "r", ...DATES }))) > 1);
   await alerts.get("id");
   await alerts.acknowledge("id");
-  await alerts.resolve("id");
+  await alerts.resolve("id", "the backup job");
+  await alerts.addNote("id", "the backup job");
   const webhook = { url: "https://example.com", format: "slack", enabled: true } as const;
   await webhooks.list();
   await webhooks.get("id");

@@ -7,6 +7,7 @@ use crate::severity::Severity;
 use crate::window::Firing;
 use audit_domain::{EventId, Name, Timestamp};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
+use std::str::FromStr;
 
 /// The state of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,40 @@ audit_domain::words! {
         Acknowledge = "acknowledged",
         /// To `resolved`.
         Resolve = "resolved",
+    }
+}
+
+/// What an operator has found about an alert: 1 to 1,000 characters, none of them a control character.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertNote(String);
+
+/// A note is empty, too long, or holds a control character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must have 1 to {} characters, none of them a control character",
+    AlertNote::CHARS_MAX
+)]
+pub struct AlertNoteError;
+
+impl AlertNote {
+    /// The longest note, in characters.
+    pub const CHARS_MAX: usize = 1_000;
+
+    /// The text of the note.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for AlertNote {
+    type Err = AlertNoteError;
+
+    fn from_str(text: &str) -> Result<Self, AlertNoteError> {
+        let chars = text.chars().count();
+        if chars == 0 || chars > Self::CHARS_MAX || text.chars().any(char::is_control) {
+            return Err(AlertNoteError);
+        }
+        Ok(Self(text.to_owned()))
     }
 }
 
@@ -265,6 +300,15 @@ mod tests {
             error.to_string(),
             "an alert cannot go from resolved to acknowledged"
         );
+    }
+
+    #[test]
+    fn a_note_has_a_bounded_length_and_no_control_character() {
+        let longest = "é".repeat(AlertNote::CHARS_MAX);
+        assert_eq!(longest.parse::<AlertNote>().unwrap().as_str(), longest);
+        for text in ["", "a\nb", "\u{1b}[2J", &format!("{longest}é")] {
+            assert_eq!(text.parse::<AlertNote>(), Err(AlertNoteError), "{text:?}");
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ mod value_hash;
 mod watch;
 mod window;
 
-pub use alert::{Alert, AlertAction, AlertState, AlertStatus, TransitionError};
+pub use alert::{Alert, AlertAction, AlertNote, AlertNoteError, AlertState, AlertStatus, TransitionError};
 pub use alert_id::AlertId;
 pub use bounds::{CooldownSeconds, OutOfBounds, Threshold, WindowSeconds};
 pub use builtin::BuiltinRule;

@@ -3,7 +3,7 @@
 use crate::error::{AppError, Result};
 use crate::self_audit::{Place, Requester, ServiceEvent};
 use crate::service::{AuditLog, Scope, Selection};
-use audit_alerts::{Alert, AlertAction, AlertId, GroupBy};
+use audit_alerts::{Alert, AlertAction, AlertId, AlertNote, GroupBy};
 use audit_auth::KeyHolder;
 use audit_domain::{Environment, EventId, KeyScope, ProjectId, SearchedText, Violations};
 use audit_store::{AlertFilter, LedgerId, Reader};
@@ -20,6 +20,15 @@ pub struct AlertsRequest {
     pub cursor: Option<String>,
     /// The maximum number of alerts.
     pub limit: usize,
+}
+
+/// A change of an alert: a status, a note, or both.
+#[derive(Clone, Debug)]
+pub struct AlertChange {
+    /// The transition; `None` for a note alone.
+    pub action: Option<AlertAction>,
+    /// What the operator has found. It is stored in the event of the change and nowhere else.
+    pub note: Option<AlertNote>,
 }
 
 /// An alert, with what people need to place it, in the JSON form of the API and of messages to webhooks.
@@ -175,24 +184,37 @@ impl AuditLog {
         ))
     }
 
-    /// Changes the state of an alert.
+    /// Changes the state of an alert, or records a note about it.
     ///
     /// # Errors
-    /// [`AppError::NotFound`], or [`AppError::Transition`] when the state does not allow it.
+    /// [`AppError::Invalid`] without a status and a note; [`AppError::NotFound`]; [`AppError::Transition`] when the state does not allow it; for a note [`AppError::Conflict`] while the service
+    /// does not record its own events, and [`AppError::RateLimited`].
     pub fn change_alert(
         &self,
         principal: &KeyHolder,
         selection: Selection,
         id: AlertId,
-        action: AlertAction,
+        AlertChange { action, note }: AlertChange,
     ) -> Result<AlertInContext> {
+        if action.is_none() && note.is_none() {
+            return Err(Violations::one("status", "Required").into());
+        }
         let scope = self
             .store
             .read(|reader| self.scope(reader, principal, selection))?;
         let (project_id, ledger_id) = (scope.project.project.id, scope.ledger_id);
         let environment = scope.environment;
-        let recorder = self.recorder(Place::Project(project_id), &Requester::from(principal))?;
+        let requester = Requester::from(principal);
+        let recorder = self.recorder(Place::Project(project_id), &requester)?;
         let now = self.clock.now();
+        if note.is_some() {
+            if recorder.is_none() {
+                let message =
+                    "a note is stored as an event of the service, and the operator has switched these off";
+                return Err(AppError::Conflict(message.to_owned()));
+            }
+            self.read_limit.count(project_id, &requester, now)?;
+        }
         let changed = self.store.write_for(project_id, move |writer| {
             if recorder.is_some() {
                 // Its event needs the head. Locked after the alert, it could deadlock with another change of an alert.
@@ -201,13 +223,17 @@ impl AuditLog {
             let alert = writer.lock_alert(ledger_id, id)?;
             let alert = alert.ok_or(AppError::NotFound("alert"))?;
             let before = alert.state;
-            let alert = alert.apply(action, now)?;
-            if alert.state == before {
+            let alert = match action {
+                Some(action) => alert.apply(action, now)?,
+                None => alert,
+            };
+            if alert.state != before {
+                writer.update_alert_state(ledger_id, &alert)?;
+            } else if note.is_none() {
                 return Ok(alert);
             }
-            writer.update_alert_state(ledger_id, &alert)?;
             if let Some(recorder) = recorder {
-                let event = ServiceEvent::alert_updated(before.status(), &alert, environment);
+                let event = ServiceEvent::alert_updated(before.status(), &alert, environment, note.as_ref());
                 recorder.record(writer, project_id, vec![event])?;
             }
             Ok::<_, AppError>(alert)

@@ -84,7 +84,7 @@ pub use accounts::{NewOrganization, PROJECTS_MAX, ProjectChange, ProjectListing}
 pub use action_labels::{ACTION_LABELS_MAX, ActionsRequest, ActionsResponse, LabelsByAction, ListedAction};
 pub use activity::ActivityReport;
 pub use alert_rules::AlertRules;
-pub use alerts::{AlertInContext, AlertsRequest, AlertsResponse};
+pub use alerts::{AlertChange, AlertInContext, AlertsRequest, AlertsResponse};
 pub use archive::{LoggedPosition, SignedLog};
 pub use authentication::{Identity, Presented};
 pub use backups::{BackupStatistics, Backups};
@@ -173,9 +173,9 @@ pub use webhooks::{REPLACED_SECRET_SECONDS, WEBHOOKS_MAX, Webhook, WebhookChange
 
 // The types of other crates that appear in the API of this crate.
 pub use audit_alerts::{
-    Alert, AlertAction, AlertId, AlertRule, AlertRuleId, AlertStatus, BuiltinRule, CooldownSeconds,
-    DistinctField, GroupBy, RuleChange, RuleCondition, RuleConditions, RuleDefinition, RuleOrigin, Severity,
-    SuppressedAlerts, Threshold, WindowSeconds,
+    Alert, AlertAction, AlertId, AlertNote, AlertRule, AlertRuleId, AlertStatus, BuiltinRule,
+    CooldownSeconds, DistinctField, GroupBy, RuleChange, RuleCondition, RuleConditions, RuleDefinition,
+    RuleOrigin, Severity, SuppressedAlerts, Threshold, WindowSeconds,
 };
 pub use audit_anchors::{
     Bucket, BucketError, BucketOptions, LockMode, ObjectLock, ObjectLockError, RootsError, TimeStamp,

@@ -286,7 +286,7 @@ impl Client {
     /// # Errors
     /// [`Error::Api`] with the code `invalid_transition` for another status, [`Error::Network`].
     pub fn acknowledge_alert(&self, id: &str) -> Result<Map<String, Value>, Error> {
-        self.set_alert_status(id, "acknowledged")
+        self.change_alert(id, &json!({"status": "acknowledged"}))
     }
 
     /// Ends an alert.
@@ -294,12 +294,20 @@ impl Client {
     /// # Errors
     /// As [`Self::acknowledge_alert`].
     pub fn resolve_alert(&self, id: &str) -> Result<Map<String, Value>, Error> {
-        self.set_alert_status(id, "resolved")
+        self.change_alert(id, &json!({"status": "resolved"}))
     }
 
-    fn set_alert_status(&self, id: &str, status: &str) -> Result<Map<String, Value>, Error> {
+    /// Records what was found about an alert: 1 to 1,000 characters, in the event `audit.alert.updated` of the service.
+    ///
+    /// # Errors
+    /// [`Error::Api`] with the code `conflict` while the service does not record its own events, [`Error::Network`].
+    pub fn add_alert_note(&self, id: &str, note: &str) -> Result<Map<String, Value>, Error> {
+        self.change_alert(id, &json!({"note": note}))
+    }
+
+    fn change_alert(&self, id: &str, change: &Value) -> Result<Map<String, Value>, Error> {
         let path = self.in_environment(&format!("/alerts/{}", segment(id)?));
-        let call = Call::new("PATCH", path).body(json!({"status": status}).to_string().into_bytes());
+        let call = Call::new("PATCH", path).body(change.to_string().into_bytes());
         object(self.shared.transport.json(&call)?, "alert")
     }
 

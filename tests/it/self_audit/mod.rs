@@ -2,6 +2,7 @@
 
 mod atomicity;
 mod forging;
+mod notes;
 mod projects;
 mod routes;
 mod sources;

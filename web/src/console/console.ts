@@ -16,6 +16,7 @@ import { FirstSteps } from "./sections/first-steps.js";
 import { Keys } from "./sections/keys.js";
 import { Log } from "./sections/log.js";
 import { Overview } from "./sections/overview.js";
+import { PartySection } from "./sections/party.js";
 import { PortalSection } from "./sections/portal.js";
 import { Redaction } from "./sections/redaction.js";
 import { RetentionSection } from "./sections/retention.js";
@@ -27,6 +28,8 @@ import { type Project, Session } from "./session.js";
 
 interface Entry {
   path: keyof typeof t.sections;
+  /** Whether links of other sections lead to it, and none of the navigation. */
+  isLinked?: true;
   /** What is shown. `query` is the part of the address that belongs to the section. */
   content: (session: Session, query: string) => TemplateResult;
 }
@@ -34,6 +37,8 @@ interface Entry {
 const SECTIONS: Entry[] = [
   { path: "overview", content: (session, query) => html`<console-overview .session=${session} .query=${query}></console-overview>` },
   { path: "events", content: (session, query) => html`<console-events .session=${session} .query=${query}></console-events>` },
+  { path: "actor", isLinked: true, content: (session, query) => html`<console-party .kind=${"actor"} .session=${session} .query=${query}></console-party>` },
+  { path: "target", isLinked: true, content: (session, query) => html`<console-party .kind=${"target"} .session=${session} .query=${query}></console-party>` },
   { path: "alerts", content: (session, query) => html`<console-alerts .session=${session} .query=${query}></console-alerts>` },
   { path: "rules", content: (session, query) => html`<console-rules .session=${session} .query=${query}></console-rules>` },
   { path: "webhooks", content: (session, query) => html`<console-webhooks .session=${session} .query=${query}></console-webhooks>` },
@@ -204,6 +209,7 @@ class Console extends LitElement {
   private workspace(session: Session): TemplateResult {
     const { address } = this;
     const section = SECTIONS.find(({ path }) => path === address.path) ?? SECTIONS[0];
+    const current = section?.isLinked ? "events" : section?.path;
     document.title = `${section ? t.sections[section.path] : ""} · ${t.title}`;
     const { isMaster, projects, project, environment } = session;
     return html`
@@ -220,7 +226,7 @@ class Console extends LitElement {
         <button @click=${() => (this.session = undefined)}>${t.signOut}</button>
       </header>
       <div class="main">
-        <nav aria-label=${t.console}>${SECTIONS.map(({ path }) => html`<a href=${hashOf(path, "", session)} aria-current=${path === section?.path ? "page" : nothing}>${t.sections[path]}</a>`)}</nav>
+        <nav aria-label=${t.console}>${SECTIONS.filter(({ isLinked }) => !isLinked).map(({ path }) => html`<a href=${hashOf(path, "", session)} aria-current=${path === current ? "page" : nothing}>${t.sections[path]}</a>`)}</nav>
         <div class="content" @project-created=${this.onCreated} @project-changed=${this.onChanged}>
           ${this.isElsewhere(session) ? html`<p class="notice" role="alert">${t.elsewhere}</p>` : nothing}
           ${section?.content(session, address.query)}
@@ -232,7 +238,7 @@ class Console extends LitElement {
 
 define();
 const elements: [string, CustomElementConstructor][] = [
-  ["console-overview", Overview], ["console-first-steps", FirstSteps], ["console-events", Events], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations], ["console-retention", RetentionSection], ["console-erasures", Erasures],
+  ["console-overview", Overview], ["console-first-steps", FirstSteps], ["console-events", Events], ["console-party", PartySection], ["console-alerts", Alerts], ["console-rules", AlertRules], ["console-webhooks", Webhooks], ["console-destinations", Destinations], ["console-retention", RetentionSection], ["console-erasures", Erasures],
   ["console-redaction", Redaction], ["console-tiers", Tiers], ["console-keys", Keys], ["console-streams", Streams], ["console-actions", Actions], ["console-portal", PortalSection], ["console-usage", UsageSection], ["console-log", Log],
   ["console-page", Console],
 ];

@@ -11,6 +11,9 @@ import type { ValueField } from "./filter.js";
 import type { Formats } from "./format.js";
 import { erasedFields } from "./proof.js";
 
+/** The link to a page about the actor or a target of an event. */
+export type PageOf = (kind: "actor" | "target", id: string, tenantId: string) => string;
+
 /** Everything about one event. Fires `filter-by` with `{field, value}`, `step` with -1 or 1, and `close`. */
 export class EventDetails extends LitElement {
   static override properties = {
@@ -19,6 +22,7 @@ export class EventDetails extends LitElement {
     pinnedKey: { attribute: false },
     formats: { attribute: false },
     label: { attribute: false },
+    pageOf: { attribute: false },
     isRaw: { state: true },
     copied: { state: true },
     erasedAt: { state: true },
@@ -29,6 +33,8 @@ export class EventDetails extends LitElement {
   declare formats: Formats;
   /** How people read the action. */
   declare label: ReadableAction | undefined;
+  /** Where the page has pages about actors and targets. */
+  declare pageOf: PageOf | undefined;
   declare private isRaw: boolean;
   declare private copied: string;
   /** When its parts were erased, where the reader may know it. */
@@ -134,11 +140,11 @@ export class EventDetails extends LitElement {
           this.rowOf("actor.name", t.name, actor?.name), this.rowOf("actor.id", t.id, actor?.id, "actor_id"), this.rowOf("actor.email", t.email, actor?.email),
           this.row(t.type, actor?.type && (t.actorTypes[actor.type] ?? actor.type), "actor_type", actor?.type),
           this.rowOf("actor.on_behalf_of", t.onBehalfOf, nameOf(actor?.on_behalf_of)),
-        ], "actor.", actor)}
+        ], "actor.", actor, "actor")}
         ${this.section(t.target, [
           this.rowOf("target.name", t.name, target?.name), this.rowOf("target.id", t.id, target?.id, "target_id"), this.row(t.type, target?.type, "target_type"),
           this.rowOf("targets", t.furtherTargets, targets?.slice(1).map(nameOf).filter(Boolean).join(", ")),
-        ], "target", target ?? targets?.[0] ?? undefined)}
+        ], "target", target ?? targets?.[0] ?? undefined, "target")}
         ${this.section(t.context, [
           this.rowOf("context.ip_address", t.ipAddress, context?.ip_address, "ip_address"), this.rowOf("context.location", t.location, context?.location),
           this.rowOf("context.user_agent", t.userAgent, context?.user_agent), this.rowOf("context.session_id", t.session, context?.session_id, "session_id"),
@@ -170,9 +176,11 @@ export class EventDetails extends LitElement {
   }
 
   /** Rows, where the event has a value, or had one below the prefix. */
-  private section(title: string, rows: unknown[], prefix: string, value: object | undefined): TemplateResult | typeof nothing {
+  private section(title: string, rows: unknown[], prefix: string, value: (object & { id?: string }) | undefined, kind?: "actor" | "target"): TemplateResult | typeof nothing {
     const isErased = [...this.erased].some((path) => path.startsWith(prefix));
-    return isErased || (value && Object.keys(value).length > 0) ? html`<section><h4>${title}</h4><dl>${rows}</dl></section>` : nothing;
+    const page = kind && value?.id ? this.pageOf?.(kind, value.id, this.event.tenant_id) : undefined;
+    const heading = page ? html`<a href=${page}>${title}</a>` : title;
+    return isErased || (value && Object.keys(value).length > 0) ? html`<section><h4>${heading}</h4><dl>${rows}</dl></section>` : nothing;
   }
 
   /** A line with the value of a field that can be erased. */

@@ -5,7 +5,7 @@ import type { AuditEvent } from "../shared/types.js";
 import { ActionLabels } from "./action-labels.js";
 import { CopyLink } from "./copy-link.js";
 import { Downloads } from "./downloads.js";
-import type { EventDetails } from "./event-details.js";
+import type { EventDetails, PageOf } from "./event-details.js";
 import { Facets } from "./facets.js";
 import { choiceOf, choose, type Filter, fromFragment, isEmpty, isReversed, isSameStep, nextChoice, tenantOf, toFragment, type ValueField, type View, without } from "./filter.js";
 import { FilterPane } from "./filter-pane.js";
@@ -43,6 +43,7 @@ export class AuditLogViewer extends LitElement {
     filter: { attribute: false },
     wanted: { attribute: false },
     withoutOwnEvents: { attribute: false },
+    pageOf: { attribute: false },
     opened: { state: true },
     isAbsolute: { state: true },
     isUtc: { state: true },
@@ -66,6 +67,8 @@ export class AuditLogViewer extends LitElement {
   declare wanted: string | undefined;
   /** Whether the list leaves out the service's own events, which a key sees. */
   declare withoutOwnEvents: boolean | undefined;
+  /** Links the actor and the target of an event to pages about them. */
+  declare pageOf: PageOf | undefined;
   declare private opened: AuditEvent | undefined;
   declare isAbsolute: boolean;
   declare private isUtc: boolean;
@@ -273,7 +276,7 @@ export class AuditLogViewer extends LitElement {
           ${this.opened
             ? html`<dialog class="details" aria-label=${t.details} @cancel=${this.onCancel} @keydown=${this.onDetailsKey}><audit-log-event
                 part="details" exportparts="proof, details-header"
-                .event=${this.opened} .api=${this.api} .pinnedKey=${this.pinnedKey} .formats=${this.formats} .label=${this.labels.of(this.opened)}
+                .event=${this.opened} .api=${this.api} .pinnedKey=${this.pinnedKey} .formats=${this.formats} .label=${this.labels.of(this.opened)} .pageOf=${this.pageOf}
                 @close=${() => this.close()} @step=${(event: CustomEvent<number>) => this.step(event.detail)}
                 @filter-by=${this.onFilterBy} @audit-proof-checked=${this.onProof}
               ></audit-log-event></dialog>`

@@ -50,7 +50,8 @@ const PLACES: [(OutOfReachKind, &str); 5] = [
     ),
     (
         OutOfReachKind::Configuration,
-        "rules, tiers, filters and holds that name the person are not changed, and masked values are not found",
+        "rules, tiers, filters and holds that name the person are not changed, and masked values are not found; notes on alerts are in the \
+         live log, where texts of the identifiers find them",
     ),
     (
         OutOfReachKind::Postgres,

@@ -7,7 +7,7 @@ mod lifecycle;
 use super::settings::{self, Settings, changes, origin_of_url, text_or_null};
 use crate::portal::Portal;
 use crate::webhooks::Webhook;
-use audit_alerts::{Alert, AlertRule, AlertStatus};
+use audit_alerts::{Alert, AlertNote, AlertRule, AlertStatus};
 use audit_auth::ViewerClaims;
 use audit_domain::{
     Action, ActionError, ActionLabel, Actor, Category, Context, Environment, Event, EventFilter, Facet, Plan,
@@ -71,7 +71,7 @@ audit_domain::words! {
         AlertRuleUpdated = "audit.alert_rule.updated",
         /// A custom alert rule was deleted.
         AlertRuleDeleted = "audit.alert_rule.deleted",
-        /// The status of an alert was changed.
+        /// The status of an alert was changed, or a note was written.
         AlertUpdated = "audit.alert.updated",
         /// A webhook was created.
         WebhookCreated = "audit.webhook.created",
@@ -547,13 +547,22 @@ impl ServiceEvent {
         )
     }
 
-    pub(crate) fn alert_updated(before: AlertStatus, alert: &Alert, environment: Environment) -> Self {
+    pub(crate) fn alert_updated(
+        before: AlertStatus,
+        alert: &Alert,
+        environment: Environment,
+        note: Option<&AlertNote>,
+    ) -> Self {
         let status = |status: AlertStatus| Settings::from([("status", json!(status.as_str()))]);
         let name = alert.rule_name.as_str();
-        Self::new(ServiceAction::AlertUpdated, "alert", alert.id, Some(name))
+        let event = Self::new(ServiceAction::AlertUpdated, "alert", alert.id, Some(name))
             .changing(status(before))
             .to(status(alert.state.status()))
-            .with("environment", environment.as_str())
+            .with("environment", environment.as_str());
+        match note {
+            Some(note) => event.with("note", note.as_str()),
+            None => event,
+        }
     }
 
     /// The token of a stream is a secret, so its SHA-256 names the stream.

@@ -1,4 +1,4 @@
-//! How often one requester may make a read that is recorded: the events of reads use up no daily limit.
+//! How often one requester may make a read that is recorded, or write a note: the events of these use up no daily limit.
 
 use super::requester::Requester;
 use crate::error::{AppError, Result};
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 
-/// New viewer tokens and exports of one key per minute, on each node.
+/// New viewer tokens, exports and notes on alerts of one key per minute, on each node.
 pub const KEY_READS_PER_MINUTE_MAX: u32 = 6_000;
 /// Exports and changes of destinations of the viewers of one tenant per minute, on each node.
 pub const VIEWERS_READS_PER_MINUTE_MAX: u32 = 60;
@@ -58,7 +58,9 @@ impl ReadLimit {
         if count.reads >= max {
             let left = MINUTE_SECONDS - now.as_seconds().rem_euclid(MINUTE_SECONDS);
             return Err(AppError::RateLimited {
-                message: format!("at most {max} viewer tokens, exports and changes of destinations a minute"),
+                message: format!(
+                    "at most {max} viewer tokens, exports, notes and changes of destinations a minute"
+                ),
                 retry_after_seconds: left.unsigned_abs(),
             });
         }

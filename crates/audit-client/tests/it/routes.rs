@@ -228,6 +228,7 @@ fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
     client.alert("id")?;
     client.acknowledge_alert("id")?;
     client.resolve_alert("id")?;
+    client.add_alert_note("id", "the backup job")?;
     Ok(())
 }
 

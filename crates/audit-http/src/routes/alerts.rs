@@ -8,8 +8,8 @@ use crate::reply::Reply;
 use crate::schema::{AnyTime, Id, NameText, Text, Time, Uuid, Word, absent_not_null};
 use actix_web::web;
 use audit_app::{
-    AlertAction, AlertFilter, AlertId, AlertInContext, AlertStatus, AlertsRequest, AppError, DistinctField,
-    GroupBy, Severity,
+    AlertAction, AlertChange, AlertFilter, AlertId, AlertInContext, AlertNote, AlertStatus, AlertsRequest,
+    AppError, DistinctField, GroupBy, Severity,
 };
 use audit_auth::{Alerts, Keys};
 use audit_domain::{Bound, Environment, EventId, Fields, limits};
@@ -117,13 +117,16 @@ pub(super) struct AlertsQuery {
     limit: Option<u32>,
 }
 
-/// The new status of an alert.
+/// The new status of an alert, a note, or both.
 #[derive(JsonSchema)]
-#[schemars(rename = "AlertChange")]
+#[schemars(rename = "AlertChange", transform = absent_not_null)]
 #[expect(dead_code, reason = "describes what is read")]
 pub(super) struct ChangeInput {
-    /// An alert cannot be reopened.
-    status: Word<AlertAction>,
+    /// Required without `note`. An alert cannot be reopened.
+    status: Option<Word<AlertAction>>,
+    /// What was found. Without control characters.
+    #[schemars(extend("x-additive" = true))]
+    note: Option<Text<1, { AlertNote::CHARS_MAX }>>,
 }
 
 impl Fielded for AlertsQuery {
@@ -148,10 +151,13 @@ impl Fielded for AlertsQuery {
 }
 
 impl Fielded for ChangeInput {
-    type Read = AlertAction;
+    type Read = AlertChange;
 
-    fn read(fields: &mut Fields<'_>) -> Option<AlertAction> {
-        fields.required_parsed("status")
+    fn read(fields: &mut Fields<'_>) -> Option<AlertChange> {
+        Some(AlertChange {
+            action: fields.optional_parsed("status"),
+            note: fields.optional_parsed("note"),
+        })
     }
 }
 
@@ -187,7 +193,7 @@ pub(super) async fn get(
     Ok(Reply::ok(OneAlertBody { alert: alert.await? }))
 }
 
-/// Acknowledges or resolves an alert.
+/// Acknowledges or resolves an alert, or records a note.
 pub(super) async fn change(
     caller: Caller<Keys<Alerts>>,
     parameters: ProjectParameters,
@@ -195,10 +201,10 @@ pub(super) async fn change(
     body: JsonBody<ChangeInput>,
 ) -> Result<Reply<OneAlertBody>, ApiError> {
     let selection = parameters.read()?;
-    let action = body.read(caller.room()).await?;
+    let change = body.read(caller.room()).await?;
     let id = id_in(&id)?;
     let alert = caller
-        .run(move |service, principal| service.change_alert(&principal, selection, id, action))
+        .run(move |service, principal| service.change_alert(&principal, selection, id, change))
         .await?;
     Ok(Reply::ok(OneAlertBody { alert }))
 }
@@ -268,9 +274,18 @@ pub(super) mod about {
         About {
             description: "An open alert can be acknowledged or resolved, an acknowledged one resolved. The same \
                           status again is 200 and changes nothing. A resolved alert cannot be acknowledged (409), \
-                          and no alert can be reopened.",
+                          and no alert can be reopened. A `note` is stored in the event `audit.alert.updated` of the \
+                          change, which has no `changes` where the status stays, and nowhere else: those with the \
+                          alert as `target_id` are its history. Redaction rules with a pattern apply to it. While \
+                          the operator has switched the service's own events off, a note is refused (409).",
             path: id(),
-            requests: &[Sample("example", r#"{"status": "acknowledged"}"#)],
+            requests: &[
+                Sample("example", r#"{"status": "acknowledged"}"#),
+                Sample(
+                    "note",
+                    r#"{"status": "resolved", "note": "It was the backup job."}"#,
+                ),
+            ],
             outcome: "The changed alert.",
             responses: &[Sample(
                 "example",
@@ -285,7 +300,11 @@ pub(super) mod about {
                     "url": "https://audit.example.com/console#/alerts?alert=alt_01M7YBDWMHPH3PBPJD17B5KSK0&project=8aefe29f-cd1a-4802-85e0-718cd30d0f63&environment=live"
                 }}"#,
             )],
-            errors: &[ErrorCode::InvalidTransition],
+            errors: &[
+                ErrorCode::InvalidTransition,
+                ErrorCode::Conflict,
+                ErrorCode::RateLimited,
+            ],
             ..About::new("update_alert", Tag::Alerts, "Acknowledge or resolve an alert")
         }
     }

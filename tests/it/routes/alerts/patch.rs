@@ -31,6 +31,8 @@ on_both_databases! {
     a_master_key_says_which_environment_it_means,
     of_simultaneous_acknowledgements_the_first_one_counts,
     one_alert_moves_and_the_others_stay,
+    a_note_that_is_not_valid_is_refused,
+    a_note_is_refused_while_own_events_are_off,
 }
 
 fn an_open_alert_is_acknowledged_and_then_resolved(database: DatabaseKind) {
@@ -189,4 +191,34 @@ fn one_alert_moves_and_the_others_stay(database: DatabaseKind) {
     let (middle, newest) = (organization.raise_alert(), organization.raise_alert());
     let moved = organization.project().move_alert(&middle, "acknowledged");
     assert_eq!(organization.project().all_alerts(), [newest, moved, oldest]);
+}
+
+fn a_note_that_is_not_valid_is_refused(database: DatabaseKind) {
+    let (organization, alert) = organization_with_alert(database);
+    let project = organization.project();
+    let too_long = "x".repeat(1_001);
+    for note in [json!(""), json!(too_long), json!("a\nb"), json!(5), json!(["a"])] {
+        let body = json!({"status": "resolved", "note": note});
+        patch(&project, &alert, body).expect_invalid(&["note"]);
+    }
+    let body = json!({"status": "open", "note": "seen"});
+    patch(&project, &alert, body).expect_invalid(&["status"]);
+    assert_eq!(project.only_alert(), alert);
+}
+
+/// The servers of these tests do not record their own events.
+fn a_note_is_refused_while_own_events_are_off(database: DatabaseKind) {
+    let (organization, alert) = organization_with_alert(database);
+    let project = organization.project();
+    for body in [
+        json!({"note": "seen"}),
+        json!({"status": "resolved", "note": "seen"}),
+    ] {
+        let response = patch(&project, &alert, body).expect_error(409, "conflict");
+        assert_eq!(
+            response.body()["error"]["message"],
+            "a note is stored as an event of the service, and the operator has switched these off"
+        );
+    }
+    assert_eq!(project.only_alert(), alert);
 }

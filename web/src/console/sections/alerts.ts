@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { type Api, asFailure, Failure } from "../../shared/api.js";
 import { visible } from "../../shared/visible.js";
-import { type Alert, alertFacts, countOf, eventRows, groupOf, historyRows, type LinkTo, type OpenedAlert, readAlert } from "../alerts/alert.js";
+import { type Alert, alertFacts, countOf, eventRows, groupOf, historyRows, type LinkTo, noteForm, type OpenedAlert, readAlert } from "../alerts/alert.js";
 import { t } from "../languages/index.js";
 import { messageOf, Section, time } from "../section.js";
 
@@ -11,6 +11,8 @@ interface Page {
 }
 
 type Status = "acknowledged" | "resolved";
+/** The statuses that follow each one. */
+const NEXT: Record<string, Status[]> = { open: ["acknowledged", "resolved"], acknowledged: ["resolved"] };
 const STATUSES = ["open", "acknowledged", "resolved"];
 const SEVERITIES = ["critical", "high", "medium", "low"];
 const ALL = "all";
@@ -114,8 +116,7 @@ export class Alerts extends Section {
   }
 
   private buttons(alert: Alert): TemplateResult {
-    const button = (status: Status): TemplateResult => html`<button @click=${() => this.set([alert], status)}>${t.alerts.verbs[status]}</button>`;
-    return html`${alert.status === "open" ? button("acknowledged") : nothing} ${alert.status === "resolved" ? nothing : button("resolved")}`;
+    return html`${NEXT[alert.status]?.map((status) => html`<button @click=${() => this.set([alert], status)}>${t.alerts.verbs[status]}</button> `)}`;
   }
 
   private row(alert: Alert): TemplateResult {
@@ -124,7 +125,7 @@ export class Alerts extends Section {
       <td>${alert.status === "resolved" ? nothing : html`<input type="checkbox" aria-label=${t.alerts.choose(alert.rule_name)} .checked=${this.chosen.has(alert.id)} @change=${onChoose} />`}</td>
       <td><span class="badge ${alert.severity}">${t.severities[alert.severity] ?? alert.severity}</span></td>
       <th scope="row"><a href=${this.hrefOf({ alert: alert.id })}>${alert.rule_name}</a></th>
-      <td>${visible(alert.tenant_id)}</td><td class="wide">${groupOf(alert)}</td><td>${countOf(alert)}</td>
+      <td>${visible(alert.tenant_id)}</td><td class="wide">${groupOf(alert, this.links)}</td><td>${countOf(alert)}</td>
       <td>${time(alert.fired_at)}</td>
       <td><span class="badge ${alert.status}">${t.statuses[alert.status] ?? alert.status}</span></td>
       <td class="actions">${this.buttons(alert)}</td>
@@ -150,19 +151,27 @@ export class Alerts extends Section {
       ${(["acknowledged", "resolved"] as const).map((status) => html`<button ?disabled=${size === 0 || this.isBusy} @click=${() => this.setAll(status)}>${t.alerts.applyTo(t.alerts.verbs[status], size)}</button>`)}`;
   }
 
+  private readonly links: LinkTo = (path, names) => this.linkTo(path, names);
+
+  /** Writes a note, with a change of the status or alone. */
+  private note({ id, rule_name }: Alert, note: string, status: string): Promise<boolean> {
+    const body = { ...(note && { note }), ...(status && { status }) };
+    return this.change(() => this.session.api.send("PATCH", `/alerts/${id}`, body), status ? t.alerts.changed(rule_name, t.statuses[status] ?? status) : t.alerts.noted(rule_name));
+  }
+
   private back(): TemplateResult {
     return html`<p><a href=${this.hrefOf({ alert: undefined })}>${t.alerts.back}</a></p>`;
   }
 
   private alertPage(opened: OpenedAlert): TemplateResult {
-    const linkTo: LinkTo = (path, names) => this.linkTo(path, names);
+    const { links: linkTo } = this;
     const { alert } = opened;
     return html`${this.back()}
       <h3>${alert.rule_name}</h3>
       ${alertFacts(alert, linkTo)}
-      <div class="bar">${this.buttons(alert)}</div>
+      ${noteForm(opened, Object.fromEntries(NEXT[alert.status]?.map((status) => [status, t.alerts.verbs[status]]) ?? []), (note, status) => this.note(alert, note, status))}
       <h3>${t.alerts.history}</h3>
-      ${this.table([t.status, t.alerts.since, t.alerts.by], historyRows(opened), "")}
+      ${this.table([t.status, t.alerts.since, t.alerts.by, t.alerts.note], historyRows(opened), "")}
       <h3>${t.events}</h3>
       <p class="muted">${t.alerts.eventsText}</p>
       ${this.table([t.event, t.time, t.actor, t.target, t.address, t.outcome], eventRows(opened, linkTo), t.alerts.noEvents)}`;

@@ -82,7 +82,7 @@ export class Erasures extends Section {
       const { erasure } = await this.session.api.send<{ erasure: Erasure }>("POST", "/erasures", { ...fields, identifiers });
       // The identifiers stay nowhere.
       form.reset();
-      this.go({ erasure: erasure.id }, t.erasures.wasRequested);
+      this.go({ erasure: erasure.id, ids: undefined }, t.erasures.wasRequested);
     });
   }
 
@@ -116,7 +116,7 @@ export class Erasures extends Section {
   private form(): TemplateResult {
     return html`<h3>${t.erasures.request}</h3>
       <form class="inline" @submit=${this.request}>
-        <label class="wide">${t.erasures.ids}<textarea name="ids" rows="4" autocomplete="off" spellcheck="false" placeholder="usr_42"></textarea></label>
+        <label class="wide">${t.erasures.ids}<textarea name="ids" .value=${this.named("ids")} rows="4" autocomplete="off" spellcheck="false" placeholder="usr_42"></textarea></label>
         <label class="wide">${t.erasures.texts}<textarea name="texts" rows="4" autocomplete="off" spellcheck="false" placeholder="jane@example.com"></textarea></label>
         <fieldset><legend>${t.erasures.extent}</legend>${Object.entries(t.erasures.extents).map(([name, [label, text]], index) => html`
           <label class="check"><input type="radio" name="extent" value=${name} ?checked=${index === 0} /> <span>${label}: <span class="muted">${text}</span></span></label>`)}</fieldset>

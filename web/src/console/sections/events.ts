@@ -1,8 +1,9 @@
 import { css, html, LitElement, type PropertyValues, type TemplateResult } from "lit";
 import { theme } from "../../shared/theme.js";
 import { fromFragment, isSameStep, toFragment } from "../../viewer/filter.js";
+import type { PageOf } from "../../viewer/event-details.js";
 import type { AuditLogViewer } from "../../viewer/viewer.js";
-import { hashOf, readAddress } from "../address.js";
+import { changed, hashOf, readAddress } from "../address.js";
 import { followLanguage, language, t } from "../languages/index.js";
 import type { Session } from "../session.js";
 
@@ -37,9 +38,9 @@ export class Events extends LitElement {
     return this.renderRoot.querySelector("audit-log-viewer");
   }
 
-  override updated(changed: PropertyValues): void {
+  override updated(properties: PropertyValues): void {
     const { viewer } = this;
-    if (!viewer || !changed.has("query")) return;
+    if (!viewer || !properties.has("query")) return;
     const view = fromFragment(this.query);
     if (toFragment(view) !== viewer.viewFragment) viewer.applyView(view);
   }
@@ -63,10 +64,13 @@ export class Events extends LitElement {
     return hashOf("events", names.toString(), this.session);
   }
 
+  /** The page of the actor or the target of an event. */
+  private readonly pageOf: PageOf = (kind, id, tenant_id) => hashOf(kind, changed("", { id, tenant_id }), this.session);
+
   override render(): TemplateResult {
     const { key, project, environment } = this.session;
     return html`<label><input type="checkbox" .checked=${this.isOwnShown} @change=${this.onOwn} />${t.showOwn}</label>
-      <audit-log-viewer lang=${language} .token=${key} .projectId=${project?.id} .environment=${environment} .withoutOwnEvents=${!this.isOwnShown}
+      <audit-log-viewer lang=${language} .token=${key} .projectId=${project?.id} .environment=${environment} .withoutOwnEvents=${!this.isOwnShown} .pageOf=${this.pageOf}
         @audit-view-changed=${this.onView}></audit-log-viewer>`;
   }
 }

@@ -219,7 +219,7 @@ export class RetentionSection extends Section {
       ${this.table([t.reason, t.retention.covers, t.from, t.to, t.retention.placedAt, t.state, ""], rows, t.retention.noHolds)}
       <form class="inline" @submit=${this.place}>
         <label class="wide">${t.reason}<input name="reason" required maxlength="500" /></label>
-        <label>${t.tenant}<input name="tenant_id" maxlength="256" /></label><label>${t.actor}<input name="actor_id" maxlength="256" /></label><label>${t.target}<input name="target_id" maxlength="256" /></label>
+        <label>${t.tenant}<input name="tenant_id" maxlength="256" .value=${this.named("tenant_id")} /></label><label>${t.actor}<input name="actor_id" maxlength="256" .value=${this.named("actor_id")} /></label><label>${t.target}<input name="target_id" maxlength="256" .value=${this.named("target_id")} /></label>
         <label>${t.from}<input name="from" type="datetime-local" /></label><label>${t.to}<input name="to" type="datetime-local" /></label>
         <label class="check"><input type="checkbox" name="second_key" value="yes" /> ${t.retention.second}</label>
         <button class="primary">${t.retention.place}</button>

@@ -65,16 +65,21 @@ class Alerts:
         request = call("GET", f"/alerts/{segment(alert_id)}", in_environment=True)
         return cast(Alert, (self._transport.send(request, json_of))["alert"])
 
-    def acknowledge(self, alert_id: str) -> Alert:
+    def acknowledge(self, alert_id: str, *, note: Optional[str] = None) -> Alert:
         """Marks the alert as acknowledged."""
-        return self._move(alert_id, "acknowledged")
+        return self._change(alert_id, "acknowledged", note)
 
-    def resolve(self, alert_id: str) -> Alert:
+    def resolve(self, alert_id: str, *, note: Optional[str] = None) -> Alert:
         """Ends the alert for good."""
-        return self._move(alert_id, "resolved")
+        return self._change(alert_id, "resolved", note)
 
-    def _move(self, alert_id: str, status: AlertStatus) -> Alert:
-        request = call("PATCH", f"/alerts/{segment(alert_id)}", body={"status": status}, in_environment=True)
+    def add_note(self, alert_id: str, note: str) -> Alert:
+        """Records what was found about the alert: 1 to 1,000 characters, in the event ``audit.alert.updated`` of the service."""
+        return self._change(alert_id, None, note)
+
+    def _change(self, alert_id: str, status: Optional[AlertStatus], note: Optional[str]) -> Alert:
+        body = {name: value for name, value in (("status", status), ("note", note)) if value is not None}
+        request = call("PATCH", f"/alerts/{segment(alert_id)}", body=body, in_environment=True)
         return cast(Alert, (self._transport.send(request, json_of))["alert"])
 
 

@@ -30,6 +30,11 @@ export const alerting: Pick<Messages, "alerts" | "rules" | "webhooks" | "deliver
     by: "Durch",
     eventsText: "Die neuesten Ereignisse, die er gezählt hat, höchstens 10.",
     noEvents: "Er nennt keine Ereignisse.",
+    note: "Notiz",
+    addNote: "Notiz hinzufügen",
+    noteHint: "Was festgestellt wurde. Eine Notiz wird Teil des Logs und kann nicht geändert werden.",
+    notesHidden: "Notizen und Namen stehen in den eigenen Ereignissen des Dienstes in der Umgebung live, die dieser Schlüssel nicht liest.",
+    noted: (name) => `${name}: notiert.`,
   },
   rules: {
     text: "Eine Regel zählt Ereignisse, deren Aktion zu ihrem Muster passt, je Akteur, Mandant, Adresse, Sitzung oder Ziel, und löst bei ihrem Schwellenwert einen Alarm aus. Eingebaute Regeln können ausgeschaltet werden; ihre Zahlen und Bedingungen können geändert werden.",

@@ -2,7 +2,7 @@
 import { html } from "lit";
 import type { Messages } from "../en/index.js";
 
-export const data: Pick<Messages, "destinations" | "retention" | "erasures" | "redaction" | "log"> = {
+export const data: Pick<Messages, "destinations" | "retention" | "erasures" | "redaction" | "log" | "party"> = {
   destinations: {
     text: "Ein Ziel sendet die Ereignisse dieses Projekts und dieser Umgebung an ein SIEM oder einen Bucket, in der Reihenfolge des Logs. Nichts geht verloren: Was ein Empfänger gerade nicht annimmt, wartet, und was er endgültig ablehnt, wird aufgelistet.",
     needMaster: "Für Ziele ist ein Hauptschlüssel nötig.",
@@ -275,5 +275,20 @@ export const data: Pick<Messages, "destinations" | "retention" | "erasures" | "r
     latestAnchor: (time) => `Der neueste Anker ist von ${time}.`,
     allAnchors: "Alle Orte haben alle Anker.",
     late: (places) => `Noch nicht gesendete Anker: ${places}.`,
+  },
+  party: {
+    text: "Was die Ereignisse dieses Projekts und dieser Umgebung darüber sagen.",
+    none: "Der Link nennt niemanden: Wählen Sie einen Akteur oder ein Ziel in den Ereignissen oder in einem Alarm.",
+    period: "Zeitraum",
+    allDays: "alle Ereignisse",
+    days: (days) => `letzte ${days} Tage`,
+    facts: { id: "Kennung", names: "Namen", emails: "E-Mail-Adressen", types: "Arten", tenant: "Mandant", total: "Ereignisse", first: "Erstes Ereignis", last: "Letztes Ereignis" },
+    open: "In den Ereignissen öffnen",
+    erase: "Diese Person löschen",
+    hold: "Löschsperre setzen",
+    counts: { category: "Nach Kategorie", action: "Nach Aktion", ip_address: "Nach Adresse" },
+    among: (count) => `Unter den neuesten ${count} Ereignissen.`,
+    value: "Wert",
+    recent: "Neueste Ereignisse",
   },
 };

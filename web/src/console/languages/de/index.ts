@@ -24,7 +24,7 @@ export const de: Messages = {
   projectKey: (environment) => `Projektschlüssel, ${environment}`,
   elsewhere: "Der Link führt zu einem anderen Projekt oder einer anderen Umgebung, die dieser Schlüssel nicht zeigt.",
   sections: {
-    overview: "Übersicht", events: "Ereignisse", alerts: "Alarme", rules: "Alarmregeln", webhooks: "Webhooks", destinations: "Ziele", retention: "Aufbewahrung",
+    overview: "Übersicht", events: "Ereignisse", actor: "Akteur", target: "Ziel", alerts: "Alarme", rules: "Alarmregeln", webhooks: "Webhooks", destinations: "Ziele", retention: "Aufbewahrung",
     erasures: "Löschungen", redaction: "Schwärzung", tiers: "Zugangsstufen", actions: "Aktionen", portal: "Portal", keys: "Projekte, Schlüssel", streams: "Streams", usage: "Nutzung und Tarif", log: "Verifizierbares Log",
   },
   offline: "Der Server antwortet nicht",

@@ -30,6 +30,11 @@ export const alerting = {
     by: "By",
     eventsText: "The newest events that it counted, 10 at most.",
     noEvents: "It names no events.",
+    note: "Note",
+    addNote: "Add note",
+    noteHint: "What was found. A note becomes part of the log and cannot be changed.",
+    notesHidden: "Notes and names are in the service’s own events of the live environment, which this key does not read.",
+    noted: (name: string) => `${name}: noted.`,
   },
   rules: {
     text: "A rule counts events whose action matches its pattern, by actor, tenant, address, session or target, and raises an alert at its threshold. Built-in rules can be switched off; their numbers and conditions can be changed.",

@@ -24,7 +24,7 @@ export const en = {
   projectKey: (environment: string) => `project key, ${environment}`,
   elsewhere: "The link is to another project or environment, which this key does not show.",
   sections: {
-    overview: "Overview", events: "Events", alerts: "Alerts", rules: "Alert rules", webhooks: "Webhooks", destinations: "Destinations", retention: "Retention",
+    overview: "Overview", events: "Events", actor: "Actor", target: "Target", alerts: "Alerts", rules: "Alert rules", webhooks: "Webhooks", destinations: "Destinations", retention: "Retention",
     erasures: "Erasures", redaction: "Redaction", tiers: "Viewer tiers", actions: "Actions", portal: "Portal", keys: "Projects and keys", streams: "Streams", usage: "Usage and plan", log: "Verifiable log",
   },
   offline: "no response from the server",
