@@ -5,9 +5,7 @@ use crate::reading::visible_tier;
 use crate::self_audit::{Changed, Requester, ServiceEvent};
 use crate::service::{AuditLog, Selection};
 use audit_auth::{KeyHolder, MasterKey, Principal};
-use audit_domain::{
-    Action, ActionIcon, ActionLabel, ActionText, EventField, Fields, LanguageTag, ProjectId, ViewerTier,
-};
+use audit_domain::{Action, ActionIcon, ActionLabel, ActionText, Fields, LanguageTag, ProjectId};
 use audit_store::{Reader, StoreError};
 use std::collections::BTreeMap;
 
@@ -101,9 +99,16 @@ impl AuditLog {
         self.store.read(|reader| {
             let scope = self.scope(reader, principal, selection)?;
             let tier = visible_tier(&scope, principal)?;
-            let mut labels = labels_of(reader, scope.project.project.id, language)?;
-            if let Some(tier) = tier {
-                labels.retain(|action, _| names(&tier, action));
+            let is_named = |action: &str| tier.as_ref().is_none_or(|tier| tier.names_action(action));
+            let mut labels = LabelsByAction::new();
+            for (action, entry) in reader.action_labels(scope.project.project.id, "", i64::MAX)? {
+                if !is_named(&action) {
+                    continue;
+                }
+                let label = read_entry(&entry)?;
+                if let Some(text) = label.text(language) {
+                    labels.insert(action, (label.icon, text.clone()));
+                }
             }
             Ok(labels)
         })
@@ -162,22 +167,6 @@ impl AuditLog {
     }
 }
 
-/// The labels of a project for readers of a language.
-pub(crate) fn labels_of(
-    reader: &mut Reader<'_>,
-    project_id: ProjectId,
-    language: &LanguageTag,
-) -> Result<LabelsByAction> {
-    let mut labels = LabelsByAction::new();
-    for (action, entry) in reader.action_labels(project_id, "", i64::MAX)? {
-        let label = read_entry(&entry)?;
-        if let Some(text) = label.text(language) {
-            labels.insert(action, (label.icon, text.clone()));
-        }
-    }
-    Ok(labels)
-}
-
 /// The label of an action in the default language.
 pub(crate) fn default_label(
     reader: &mut Reader<'_>,
@@ -190,12 +179,6 @@ pub(crate) fn default_label(
         .as_ref()
         .and_then(|label| label.text(&LanguageTag::default()));
     Ok(text.map(|text| text.label.to_string()))
-}
-
-/// Whether a viewer may know the name of the action.
-fn names(tier: &ViewerTier, action: &str) -> bool {
-    let is_shown = |globs: &Vec<audit_domain::ActionGlob>| globs.iter().any(|glob| glob.matches(action));
-    !tier.hides(EventField::Action) && tier.actions.as_ref().is_none_or(is_shown)
 }
 
 fn read_entry(entry: &str) -> Result<ActionLabel> {

@@ -187,8 +187,8 @@ impl AuditLog {
     /// Changes the state of an alert, or records a note about it.
     ///
     /// # Errors
-    /// [`AppError::Invalid`] without a status and a note; [`AppError::NotFound`]; [`AppError::Transition`] when the state does not allow it; for a note [`AppError::Conflict`] while the service
-    /// does not record its own events, and [`AppError::RateLimited`].
+    /// [`AppError::Invalid`] without a status and a note; [`AppError::NotFound`]; [`AppError::Transition`] when the state does not allow it.
+    /// For a note [`AppError::Conflict`] while the service does not record its own events, and [`AppError::RateLimited`].
     pub fn change_alert(
         &self,
         principal: &KeyHolder,

@@ -40,7 +40,7 @@ pub struct EventsResponse {
     pub removed_before: Option<RemovedBefore>,
 }
 
-/// What readers of a log are told of its removals.
+/// The removals of a log, as responses state them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemovedBefore {
     /// The latest time before which one has taken events, of any category.

@@ -206,15 +206,24 @@ impl ViewerTier {
         let Self {
             name: _,
             categories,
-            actions,
+            actions: _,
             hidden_fields: _,
             routes: _,
         } = self;
         let [action, category] =
             [Facet::Action, Facet::Category].map(|facet| facets.get(facet).unwrap_or_default());
         let allows_category = |allowed: &Vec<Category>| allowed.iter().any(|one| one.as_str() == category);
-        let allows_action = |allowed: &Vec<ActionGlob>| allowed.iter().any(|glob| glob.matches(action));
-        categories.as_ref().is_none_or(allows_category) && actions.as_ref().is_none_or(allows_action)
+        categories.as_ref().is_none_or(allows_category) && self.allows_action(action)
+    }
+
+    /// Whether its readers may know the name of the action.
+    pub fn names_action(&self, action: &str) -> bool {
+        !self.hides(EventField::Action) && self.allows_action(action)
+    }
+
+    fn allows_action(&self, action: &str) -> bool {
+        let is_allowed = |globs: &Vec<ActionGlob>| globs.iter().any(|glob| glob.matches(action));
+        self.actions.as_ref().is_none_or(is_allowed)
     }
 
     /// Removes the hidden facets, so that no filter and no search can find an event by them.

@@ -196,7 +196,8 @@ impl ErrorCode {
             Self::MethodNotAllowed => "the path takes other methods; the header `Allow` lists them",
             Self::Conflict => {
                 "the idempotency key was used with other content, the viewer tier exists already, the webhook is disabled, \
-                 a note is written while own events are off, the plan of retention is not open, the hold was released, or the state or list of the erasure is another one"
+                 a note is written while own events are off, the plan of retention is not open, the hold was released, or the state or list \
+                 of the erasure is another one"
             }
             Self::TooManyRemoved => {
                 "removals have taken more than 10,000 events from between those that the tenant still has, or too many of those are \

@@ -17,10 +17,14 @@ use std::slice::from_ref;
 pub(super) fn body(service: &AuditLog, leased: &LeasedDelivery) -> Result<String> {
     let damaged = || AppError::from(StoreError::Damaged { what: "delivery" });
     let kind: DeliveryKind = leased.delivery.kind.parse().map_err(|_| damaged())?;
+    let format: WebhookFormat = leased.webhook.format.parse().map_err(|_| damaged())?;
     let (timestamp, data, action) = match kind {
         DeliveryKind::AlertFired => {
             let alert = leased.alert.clone().ok_or_else(damaged)?.as_fired();
-            let action = labelled_action(service, leased, &alert)?;
+            let action = match format {
+                WebhookFormat::Json => None,
+                WebhookFormat::Slack | WebhookFormat::Teams => labelled_action(service, leased, &alert)?,
+            };
             (alert.fired_at, alert_data(service, leased, alert)?, action)
         }
         DeliveryKind::WebhookTest => {
@@ -29,7 +33,7 @@ pub(super) fn body(service: &AuditLog, leased: &LeasedDelivery) -> Result<String
         }
     };
     let lines = || lines(kind, &data).into_iter().chain(action).collect::<Vec<_>>();
-    let message = match leased.webhook.format.parse().map_err(|_| damaged())? {
+    let message = match format {
         WebhookFormat::Json => {
             json!({"type": kind.as_str(), "timestamp": timestamp.to_string(), "data": data})
         }

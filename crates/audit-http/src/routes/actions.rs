@@ -101,7 +101,7 @@ struct ActionBody {
     action: String,
     /// Whether an event of the log has it, or had it before it was removed.
     seen: bool,
-    /// How people read it; `null` where nobody has said.
+    /// Its label; `null` without one.
     label: Option<LabelBody>,
 }
 
@@ -298,8 +298,8 @@ pub(super) mod about {
     pub(crate) fn labels() -> About {
         About {
             description: "The labels for readers of a language. Every viewer token of the project reads those of the \
-                          actions that its tier names. A web page may call this path with a viewer token. Whoever \
-                          shows an event fills its template with what it sees of the event.",
+                          actions that its tier names. A web page may call this path with a viewer token. A \
+                          program that shows an event fills the template with the fields of that response.",
             outcome: "The labels.",
             responses: &[Sample(
                 "example",
