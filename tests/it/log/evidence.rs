@@ -14,6 +14,8 @@ use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use zip::CompressionMethod;
+use zip::write::SimpleFileOptions;
 
 const FILES: [&str; 8] = [
     "README.txt",
@@ -31,6 +33,7 @@ on_both_databases! {
     what_the_readme_says_works_as_written,
     every_program_refuses_a_changed_bit,
     every_program_refuses_a_forgery_with_matching_sums,
+    compressed_files_are_refused,
     that_no_event_was_received_can_be_proved,
     a_claimed_event_hides_no_events_before_it,
     third_parties_refuse_an_archive_that_was_changed,
@@ -173,10 +176,14 @@ impl Archive {
 
     /// Writes a zip file.
     fn zip(&self) -> PathBuf {
+        self.zip_with(CompressionMethod::Stored)
+    }
+
+    fn zip_with(&self, method: CompressionMethod) -> PathBuf {
         let path = file();
         let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).expect("create a file"));
         for (name, bytes) in &self.0 {
-            let options = zip::write::SimpleFileOptions::default();
+            let options = SimpleFileOptions::default().compression_method(method);
             archive
                 .start_file(name.as_str(), options)
                 .expect("a file of the archive");
@@ -442,6 +449,21 @@ fn every_program_refuses_a_forgery_with_matching_sums(database: DatabaseKind) {
     // The same steps without a forgery.
     let proved = format!("{} events received", lines - 2);
     programs.expect_accepted(&archive.summed(), &proved);
+}
+
+/// A compressed file could become gigabytes, and `log export` writes none.
+fn compressed_files_are_refused(database: DatabaseKind) {
+    let Received { case, at, .. } = Received::make(database);
+    let archive = Archive::export(&case, [&at, &at]);
+    let check = |method: CompressionMethod| {
+        let path = archive.zip_with(method);
+        let path = path.to_str().expect("a path in UTF-8");
+        command_line(&["check", path, "--key", &archive.key(), "--log", &archive.log()])
+    };
+    check(CompressionMethod::Stored).success();
+    let refused = check(CompressionMethod::Deflated);
+    assert_eq!(refused.exit, Exit::Code(1), "{refused:?}");
+    assert!(refused.stderr.contains("not an uncompressed file"), "{refused:?}");
 }
 
 /// What the programs say of a range that the log had not passed when it was signed.
