@@ -21,6 +21,8 @@ const SIGNED_FOR: Duration = Duration::from_secs(300);
 const LARGE_TIMEOUT: Duration = Duration::from_secs(3_600);
 /// Most bytes of a page of names: it has 1,000 of them.
 const PAGE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Most objects that are listed.
+const NAMES_MAX: usize = 100_000;
 /// Bytes that are copied at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 /// The object exists.
@@ -139,6 +141,10 @@ impl Bucket {
         })
     }
 
+    fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
     /// Stores an object that was made at `made_at`, which is when its lock begins.
     ///
     /// # Errors
@@ -150,7 +156,7 @@ impl Bucket {
         made_at: Timestamp,
         now: Timestamp,
     ) -> Result<(), PlaceError> {
-        let name = format!("{}{name}", self.prefix);
+        let name = self.full(name);
         let sha256 = Sha256Digest::from_bytes(Sha256::digest(content).into());
         match self.put(&self.agent, &name, (content, sha256), made_at, now) {
             Err(PlaceError::Status(PRECONDITION_FAILED)) => self.compare(&name, content, now),
@@ -169,7 +175,7 @@ impl Bucket {
         sha256: Sha256Digest,
         now: Timestamp,
     ) -> Result<(), PlaceError> {
-        let full = format!("{}{name}", self.prefix);
+        let full = self.full(name);
         match self.put(&self.large_agent, &full, (content, sha256), now, now) {
             Err(PlaceError::Status(PRECONDITION_FAILED)) => {
                 match self.read_large(name, &mut io::sink(), u64::MAX, now)? == Some(sha256) {
@@ -217,7 +223,7 @@ impl Bucket {
     /// # Errors
     /// When there is no response, or the object has more than `bytes_max` bytes.
     pub fn read(&self, name: &str, bytes_max: u64, now: Timestamp) -> Result<Option<Vec<u8>>, PlaceError> {
-        match self.get(&format!("{}{name}", self.prefix), bytes_max, now) {
+        match self.get(&self.full(name), bytes_max, now) {
             Ok(content) => Ok(Some(content)),
             Err(ureq::Error::StatusCode(401 | 403 | 404)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -235,7 +241,7 @@ impl Bucket {
         bytes_max: u64,
         now: Timestamp,
     ) -> Result<Option<Sha256Digest>, PlaceError> {
-        let name = format!("{}{name}", self.prefix);
+        let name = self.full(name);
         let url = GetObject::new(&self.bucket, Some(&self.credentials), &name)
             .sign_with_time(SIGNED_FOR, &signed_at(now));
         let response = match self.large_agent.get(url.as_str()).call() {
@@ -260,15 +266,14 @@ impl Bucket {
     /// The names of the objects that begin with `start`, in order. One with a character that XML escapes is given as it is listed.
     ///
     /// # Errors
-    /// When there is no response.
+    /// When there is no response, or there are more than 100,000 names: a bucket could list names for ever.
     pub fn names(&self, start: &str, now: Timestamp) -> Result<Vec<String>, PlaceError> {
         let mut names: Vec<String> = Vec::new();
         loop {
             let mut list = GetObject::new(&self.bucket, Some(&self.credentials), "");
             list.query_mut().insert("list-type", "2");
-            list.query_mut()
-                .insert("prefix", format!("{}{start}", self.prefix));
-            let last = names.last().map(|name| format!("{}{name}", self.prefix));
+            list.query_mut().insert("prefix", self.full(start));
+            let last = names.last().map(|name| self.full(name));
             if let Some(last) = &last {
                 list.query_mut().insert("start-after", last.clone());
             }
@@ -286,6 +291,9 @@ impl Bucket {
             names.extend(new.filter_map(|key| Some(key.strip_prefix(&self.prefix)?.to_owned())));
             if names.len() == count {
                 return Ok(names);
+            }
+            if names.len() > NAMES_MAX {
+                return Err(PlaceError::TooMany(NAMES_MAX));
             }
         }
     }

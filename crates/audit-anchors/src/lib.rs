@@ -31,6 +31,9 @@ pub enum PlaceError {
     /// Something else is stored under this name.
     #[error("something else is stored as {0}")]
     Different(String),
+    /// The bucket lists more objects.
+    #[error("there are more than {0} objects")]
+    TooMany(usize),
     /// A file cannot be written or read.
     #[error("cannot use {path}: {source}")]
     Io {
