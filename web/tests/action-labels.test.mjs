@@ -80,6 +80,19 @@ test("the language of the page is that of the sentence", async () => {
   await closePage(page);
 });
 
+test("files for people have the sentences, and those for programs do not", async () => {
+  const page = await openPortal(server, token, { fragment: "&lang=de", locale: "fr-FR" });
+  await actionOf(page, "hat Léa die Rolle admin gegeben").waitFor();
+  for (const [name, has] of [["Für Excel herunterladen", true], ["Als CSV herunterladen", false]]) {
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Herunterladen", exact: true }).click();
+    await page.getByRole("button", { name }).click();
+    const text = readFileSync(await (await downloading).path(), "utf8");
+    assert.deepEqual([text.includes("summary"), text.includes("hat Léa die Rolle admin gegeben")], [has, has], text);
+  }
+  await closePage(page);
+});
+
 test("what a tier hides is a dash, and so is its label without the action", async () => {
   const tier = { name: "bare", hidden_fields: ["actor.name", "actor.id", "metadata", "changes"] };
   await request(server, "POST", "/viewer-tiers", { key: server.master, body: tier });

@@ -265,6 +265,8 @@ test("the language is chosen by its own name, keeps what was entered, and is rem
   await page.getByRole("link", { name: "Ereignisse", exact: true }).click();
   await page.locator("audit-log-viewer").getByRole("combobox", { name: "Suche" }).waitFor();
   await page.reload();
+  await page.locator("audit-log-viewer").getByRole("combobox", { name: "Suche" }).waitFor();
+  await page.getByRole("button", { name: "Abmelden" }).click();
   await page.getByRole("heading", { name: "Konsole des Audit-Logs" }).waitFor();
   await expectAccessible(page);
   await page.getByLabel("Sprache").selectOption("English");

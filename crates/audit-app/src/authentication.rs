@@ -1,5 +1,6 @@
 //! Authentication: from a credential to the proof that the policy of an endpoint admits it.
 
+use crate::console_session::ConsoleSession;
 use crate::directory::{Directory, Present};
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
@@ -129,6 +130,8 @@ pub struct Presented<P: Policy> {
     pub(crate) credential: Credential,
     /// The address of the client, which a key can be limited to; `None` if it is unknown.
     pub(crate) client: Option<IpAddr>,
+    /// The session of the console in which the key is presented; `None` when it is presented itself.
+    pub(crate) session: Option<ConsoleSession>,
     pub(crate) identity: Identity,
     pub(crate) policy: PhantomData<P>,
 }
@@ -140,6 +143,7 @@ impl<P: Policy> Clone for Presented<P> {
             home: Arc::clone(&self.home),
             credential: self.credential.clone(),
             client: self.client,
+            session: self.session.clone(),
             identity: self.identity.clone(),
             policy: PhantomData,
         }
@@ -160,6 +164,7 @@ impl AuditLog {
             home: Arc::clone(self),
             credential,
             client,
+            session: None,
             identity: Identity::default(),
             policy: PhantomData,
         };
@@ -167,13 +172,21 @@ impl AuditLog {
     }
 
     /// The holder of the key, unless it is revoked or expired, or must not be used from there.
-    fn key_holder(&self, key: &Key, client: Option<IpAddr>) -> Result<Principal> {
+    fn key_holder(
+        &self,
+        key: &Key,
+        client: Option<IpAddr>,
+        session: Option<&ConsoleSession>,
+    ) -> Result<Principal> {
         let now = self.clock.now();
         if key.revoked_at.is_some() {
             return Err(AppError::KeyRevoked);
         }
         if key.limits.have_expired(now) {
             return Err(AppError::KeyExpired);
+        }
+        if session.is_some_and(|session| session.has_ended(key, now)) {
+            return Err(AppError::Unauthorized);
         }
         // Noted first: the attempt to use a leaked key shows where it is.
         self.note_use(key.id, now, client);
@@ -268,12 +281,13 @@ impl<P: Policy> Presented<P> {
                         let key = self.home.directory.present().key(reader, &hash)?;
                         let key = key.ok_or(AppError::InvalidKey)?;
                         self.identity.note_key(&key);
-                        self.home.key_holder(&key, self.client)
+                        self.home.key_holder(&key, self.client, self.session.as_ref())
                     })?,
                     false => {
                         let key = present.key(reader, &hash)?.ok_or(AppError::InvalidKey)?;
                         self.identity.note_key(&key);
-                        self.service.key_holder(&key, self.client)?
+                        self.service
+                            .key_holder(&key, self.client, self.session.as_ref())?
                     }
                 }
             }
@@ -315,7 +329,10 @@ impl<P: Policy> Presented<P> {
         };
         let cached = directory.cached_key(&text.hash())?;
         self.identity.note_key(&cached.key);
-        let principal = self.service.key_holder(&cached.key, self.client).ok()?;
+        let principal = self
+            .service
+            .key_holder(&cached.key, self.client, self.session.as_ref())
+            .ok()?;
         Some((principal, cached.version))
     }
 }

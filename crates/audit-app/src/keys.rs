@@ -113,6 +113,7 @@ impl AuditLog {
             last_used_at: None,
             last_used_from: None,
             revoked_at: None,
+            sessions_ended: 0,
             limits,
         };
         NewKey { text, key }

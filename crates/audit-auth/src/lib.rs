@@ -46,8 +46,8 @@ pub mod viewer_token;
 pub use credential::{Credential, CredentialError};
 pub use key::{KeyHash, KeyKind, KeyText};
 pub use policy::{
-    Admin, Alerts, DestinationOwner, DestinationOwners, EventsRead, EventsWrite, KeyHolder, Keys, Master,
-    Policy, Project, Readers, Refused, Scoped,
+    Admin, Alerts, AnyKey, DestinationOwner, DestinationOwners, EventsRead, EventsWrite, KeyHolder, Keys,
+    Master, Policy, Project, Readers, Refused, Scoped, SessionHolder,
 };
 pub use principal::{MasterKey, Principal, ProjectKey, Viewer};
 pub use viewer_secret::{TokenLifetime, TokenLifetimeError, ViewerSecret};

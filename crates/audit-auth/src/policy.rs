@@ -105,6 +105,9 @@ pub struct Master<S: Scoped = Admin>(PhantomData<S>);
 /// Admits master and project keys, by default with the scope [`KeyScope::Admin`].
 #[derive(Debug)]
 pub struct Keys<S: Scoped = Admin>(PhantomData<S>);
+/// Admits master and project keys whatever their scopes are, for what a key does to its own sessions.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyKey {}
 /// Admits project keys with the scope [`KeyScope::ViewerTokens`].
 #[derive(Clone, Copy, Debug)]
 pub enum Project {}
@@ -135,6 +138,18 @@ impl Deref for DestinationOwner {
 pub struct KeyHolder(Principal);
 
 impl Deref for KeyHolder {
+    type Target = Principal;
+
+    fn deref(&self) -> &Principal {
+        &self.0
+    }
+}
+
+/// The holder of a key that may lack every scope. Only [`AnyKey`] makes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionHolder(KeyHolder);
+
+impl Deref for SessionHolder {
     type Target = Principal;
 
     fn deref(&self) -> &Principal {
@@ -185,6 +200,25 @@ impl<S: Scoped> Policy for Keys<S> {
     }
 
     fn organization_id(proof: &KeyHolder) -> OrganizationId {
+        proof.organization_id()
+    }
+}
+
+impl Policy for AnyKey {
+    type Proof = SessionHolder;
+    const REFUSAL: &'static str = "this needs a master key or a project key";
+    /// Not needed: see [`Self::admit`].
+    const SCOPE: KeyScope = KeyScope::Admin;
+
+    fn admit_kind(principal: Principal) -> Option<SessionHolder> {
+        Keys::<Admin>::admit_kind(principal).map(SessionHolder)
+    }
+
+    fn admit(principal: Principal) -> Result<SessionHolder, Refused> {
+        Self::admit_kind(principal).ok_or(Refused::Kind(Self::REFUSAL))
+    }
+
+    fn organization_id(proof: &SessionHolder) -> OrganizationId {
         proof.organization_id()
     }
 }
@@ -241,6 +275,7 @@ impl Policy for DestinationOwners {
 
 impl<S: Scoped> sealed::Sealed for Master<S> {}
 impl<S: Scoped> sealed::Sealed for Keys<S> {}
+impl sealed::Sealed for AnyKey {}
 impl sealed::Sealed for Project {}
 impl sealed::Sealed for Readers {}
 impl sealed::Sealed for DestinationOwners {}

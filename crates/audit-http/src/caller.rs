@@ -2,6 +2,7 @@
 
 use crate::body::Room;
 use crate::client_address::{address_of, client_of};
+use crate::console_session;
 use crate::error::ApiError;
 use crate::error_code::ErrorCode;
 use crate::input::selected_project;
@@ -125,6 +126,10 @@ fn presented<P: Policy>(request: &HttpRequest) -> Result<(web::Data<HttpState>, 
         address_of(request, &state.trusted_proxies),
         selected_project(request),
     );
+    let presented = match console_session::session(request) {
+        Some(session) => presented.in_session(session),
+        None => presented,
+    };
     request.extensions_mut().insert(presented.identity());
     Ok((state.clone(), presented))
 }

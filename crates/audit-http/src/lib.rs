@@ -28,6 +28,7 @@ mod body;
 mod caller;
 mod client_address;
 mod compression;
+mod console_session;
 mod cors;
 mod csv;
 mod error;
@@ -77,9 +78,15 @@ pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// Adds the interface, or a part of it, to an application.
 pub fn configure(config: &mut web::ServiceConfig, state: web::Data<HttpState>, surface: Surface) {
     let without_streams = state.without_streams;
+    let has_console = !state.without_pages && surface != Surface::Operations;
     config.app_data(state).service(
         web::scope("")
             .wrap(from_fn(middleware::around_route))
+            .configure(|config| {
+                if has_console {
+                    console_session::register(config);
+                }
+            })
             .configure(|config| routes::register(config, surface, without_streams)),
     );
 }

@@ -5,6 +5,7 @@
 use crate::access_log::logged;
 use crate::caller::credential_text;
 use crate::compression::{compressed, without_stream};
+use crate::console_session;
 use crate::cors;
 use crate::error::ApiError;
 use crate::held::counted;
@@ -37,6 +38,7 @@ pub(crate) async fn around_route(
     let Some(state) = state else {
         return next.call(request).await.map(ServiceResponse::map_into_boxed_body);
     };
+    console_session::present(&mut request, &state);
     let id = RequestId::give(&request, &state);
     let unread = Unread::watch(&mut request);
     let span = begin_span(&state, &request);

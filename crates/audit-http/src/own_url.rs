@@ -15,7 +15,7 @@ use std::future::{Ready, ready};
 pub(crate) struct OwnUrl(pub(crate) Option<PublicUrl>);
 
 impl OwnUrl {
-    fn of(request: &HttpRequest) -> Option<PublicUrl> {
+    pub(crate) fn of(request: &HttpRequest) -> Option<PublicUrl> {
         let state = request.app_data::<web::Data<HttpState>>()?;
         if let Some(configured) = &state.public_url {
             return Some(configured.clone());

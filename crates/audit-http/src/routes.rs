@@ -233,6 +233,14 @@ impl MatchedRoute {
         }
     }
 
+    /// A route that belongs to a page, and is no endpoint.
+    pub(crate) const fn of_page(path: &'static str) -> Self {
+        Self {
+            path,
+            is_viewer_read: false,
+        }
+    }
+
     /// The route of a request; `None` where no route has its path. The path of a request that was refused before it reached its
     /// resource is matched here.
     pub(crate) fn of(request: &HttpRequest) -> Option<Self> {

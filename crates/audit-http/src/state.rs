@@ -66,7 +66,7 @@ pub struct HttpOptions {
 /// Which web pages may read events with a viewer token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CorsOrigins {
-    /// All: the token is the protection, and no cookie is ever involved.
+    /// All: the token is the protection. The cookie of the console counts in requests of its own page only.
     #[default]
     Any,
     /// Those of these origins (`https://app.example.com`).

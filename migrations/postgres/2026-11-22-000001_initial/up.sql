@@ -90,7 +90,9 @@ CREATE TABLE api_keys (
     -- What the key may do. NULL: everything that its kind may.
     scopes TEXT,
     -- Where it may be used from. NULL: everywhere.
-    networks TEXT
+    networks TEXT,
+    -- How often all console sessions of the key were ended. A session has the number of its beginning.
+    sessions_ended BIGINT NOT NULL DEFAULT 0
 ) WITH (
     -- The last use of each active key is updated every few seconds, all of them at once.
     fillfactor = 50

@@ -80,7 +80,9 @@ CREATE TABLE api_keys (
     -- What the key may do. NULL: everything that its kind may.
     scopes TEXT,
     -- Where it may be used from. NULL: everywhere.
-    networks TEXT
+    networks TEXT,
+    -- How often all console sessions of the key were ended. A session has the number of its beginning.
+    sessions_ended BIGINT NOT NULL DEFAULT 0
 );
 -- Lists the keys of an organization, and of a project within it.
 CREATE INDEX api_keys_by_organization ON api_keys (organization_id);

@@ -1,5 +1,6 @@
 //! Authorization: every route with every kind of credential. The first test fails if the table lacks a route.
 
+mod console_session;
 mod key_limits;
 mod objects;
 mod route;

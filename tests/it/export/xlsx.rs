@@ -25,6 +25,7 @@ on_both_databases! {
     a_workbook_has_every_event_of_several_pages,
     texts_stay_texts,
     times_are_dates_of_the_zone,
+    a_workbook_has_the_summary,
 }
 
 fn a_workbook_has_every_event_of_several_pages(database: DatabaseKind) {
@@ -112,4 +113,19 @@ fn times_are_dates_of_the_zone(database: DatabaseKind) {
         let times: Vec<_> = rows.iter().map(|row| &row["occurred_at"]).collect();
         assert_eq!(times, expected);
     }
+}
+
+fn a_workbook_has_the_summary(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let project = organization.project();
+    let label = json!({"languages": {"en": {"label": "=Opened"}}});
+    let put = organization.master().put("/actions/document.opened").json(label);
+    put.send().expect_status(200);
+    project.store(event_with(json!({"action": "document.opened"})));
+    let Some(with) = rows(&project, &[("labels", "en")]) else {
+        return;
+    };
+    assert_eq!(with[0]["summary"], "=Opened");
+    let without = rows(&project, &[]).expect("Python is there");
+    assert_eq!(without[0].get("summary"), None);
 }

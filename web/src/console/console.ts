@@ -1,6 +1,6 @@
-/** `/console`: administration for operators, developers and support. The key is kept in memory only. */
+/** `/console`: administration for operators, developers and support. No script of the page can read the key once it is signed in. */
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
-import { Api, asFailure, type Failure, optional } from "../shared/api.js";
+import { Api, asFailure, Failure, optional } from "../shared/api.js";
 import { scheme, theme } from "../shared/theme.js";
 import { define } from "../viewer/elements.js";
 import { type Address, hashOf, readAddress, withoutItem } from "./address.js";
@@ -24,7 +24,7 @@ import { Streams } from "./sections/streams.js";
 import { Tiers } from "./sections/tiers.js";
 import { UsageSection } from "./sections/usage.js";
 import { Webhooks } from "./sections/webhooks.js";
-import { type Project, Session } from "./session.js";
+import { beginSession, currentSession, endSession, type Project, Session } from "./session.js";
 
 interface Entry {
   path: keyof typeof t.sections;
@@ -55,18 +55,24 @@ const SECTIONS: Entry[] = [
   { path: "log", content: (session, query) => html`<console-log .session=${session} .query=${query}></console-log>` },
 ];
 
+/** The failure of a request with a session. The server knows no session that was ended. */
+const inWords = (failure: Failure): Failure => (failure.code === "unauthorized" ? new Failure("expired", t.sessionEnded, failure.status) : failure);
+
 class Console extends LitElement {
   static override properties = {
     session: { state: true },
     failure: { state: true },
     address: { state: true },
     isBusy: { state: true },
+    isResumed: { state: true },
   };
   declare private session: Session | undefined;
   declare private failure: Failure | undefined;
   /** What is shown. The address bar is the only place where it is kept, so that Back, Forward and a reload lead to it. */
   declare private address: Address;
   declare private isBusy: boolean;
+  /** Whether it is known if the browser has a session. */
+  declare private isResumed: boolean;
 
   static override styles = [
     theme,
@@ -98,6 +104,8 @@ class Console extends LitElement {
     followLanguage(this);
     this.address = readAddress();
     this.isBusy = false;
+    this.isResumed = false;
+    void this.resume();
     addEventListener("hashchange", () => {
       this.address = readAddress();
       this.session = this.session && this.follow(this.session);
@@ -109,10 +117,35 @@ class Console extends LitElement {
     const input = (event.target as HTMLFormElement).elements.namedItem("key") as HTMLInputElement;
     const key = input.value.trim();
     input.value = "";
+    await this.attempt(async () => {
+      // First with the key itself: one that does not work begins no session.
+      const opened = await this.open(key);
+      this.session = this.follow(opened.as(await beginSession(key)));
+    });
+  }
+
+  /** Goes on with the session of the browser, if it has one. */
+  private async resume(): Promise<void> {
+    await this.attempt(async () => {
+      const credential = await currentSession();
+      const opened = credential && this.open(credential).catch((error: unknown) => Promise.reject(inWords(asFailure(error))));
+      if (opened) this.session = this.follow(await opened);
+    });
+    this.isResumed = true;
+  }
+
+  private signOut(): Promise<void> {
+    return this.attempt(async () => {
+      if (this.session) await endSession(this.session);
+      this.session = undefined;
+    });
+  }
+
+  private async attempt(work: () => Promise<void>): Promise<void> {
     this.isBusy = true;
     this.failure = undefined;
     try {
-      this.session = this.follow(await this.open(key));
+      await work();
     } catch (error) {
       this.failure = asFailure(error);
     } finally {
@@ -120,22 +153,22 @@ class Console extends LitElement {
     }
   }
 
-  private async open(key: string): Promise<Session> {
-    const api = new Api({ baseUrl: "", credential: key });
+  private async open(credential: string): Promise<Session> {
+    const api = new Api({ baseUrl: "", credential });
     const ended = (failure: Failure): void => {
       this.session = undefined;
-      this.failure = failure;
+      this.failure = inWords(failure);
     };
-    if (!key.startsWith("mk_")) {
+    if (!api.isMaster) {
       const list = await optional(api.get<{ keys: { project_id: string }[] }>("/keys"));
       const id = list?.keys[0]?.project_id;
       const project = id === undefined ? undefined : { id, name: "", created_at: "" };
-      return new Session(key, [], project, key.startsWith("pk_test_") ? "test" : "live", ended);
+      return new Session(credential, [], project, /^(pk_test_|session:test:)/.test(credential) ? "test" : "live", ended);
     }
     // A key without the scope `admin` works too, where the organization has one project.
     const projects = (await optional(api.get<{ projects: Project[] }>("/projects", { archived: "all" })))?.projects ?? [];
     const first = projects.find(({ archived_at }) => !archived_at) ?? projects[0];
-    return new Session(key, projects, first, "live", ended);
+    return new Session(credential, projects, first, "live", ended);
   }
 
   /** The session with the project and the environment of the address, which gets those that it does not name. */
@@ -166,6 +199,13 @@ class Console extends LitElement {
     this.look({ project: this.session?.projects.find((project) => project.id === id) });
   }
 
+  /** The viewer of a section has found that the session does not count any more. Another viewer has a token of its own. */
+  private onExpired(event: CustomEvent): void {
+    const { session } = this;
+    const viewer = event.composedPath()[0] as { token?: string };
+    if (session && viewer.token === session.credential) session.onEnded(new Failure("expired", "", 401, "unauthorized"));
+  }
+
   private onCreated(event: CustomEvent<Project>): void {
     const { session } = this;
     if (!session) return;
@@ -181,7 +221,8 @@ class Console extends LitElement {
     this.session = session.with({ projects, project: projects.find(({ id }) => id === session.project?.id) });
   }
 
-  override render(): TemplateResult {
+  override render(): TemplateResult | typeof nothing {
+    if (!this.isResumed) return nothing;
     return this.session ? this.workspace(this.session) : this.signInForm();
   }
 
@@ -194,13 +235,16 @@ class Console extends LitElement {
     return html`<select aria-label=${t.language} @change=${onChange}>${LANGUAGE_NAMES.map(([name, label]) => html`<option value=${name} lang=${name} .selected=${name === language}>${label}</option>`)}</select>`;
   }
 
+  private notice(): TemplateResult | typeof nothing {
+    return this.failure ? html`<p class="notice bad" role="alert">${messageOf(this.failure)}</p>` : nothing;
+  }
+
   private signInForm(): TemplateResult {
-    const { failure } = this;
     document.title = t.title;
     return html`<form class="sign-in" @submit=${this.signIn}>
       <h1>${t.consoleTitle}</h1>
       <p class="muted">${t.signInText}</p>
-      ${failure ? html`<p class="notice bad" role="alert">${messageOf(failure)}</p>` : nothing}
+      ${this.notice()}
       <label>${t.key}<input name="key" type="password" required autocomplete="off" spellcheck="false" placeholder=${t.keyHint} autofocus /></label>
       <div class="actions"><button class="primary" ?disabled=${this.isBusy}>${this.isBusy ? t.signingIn : t.signIn}</button>${this.languageSwitch()}</div>
     </form>`;
@@ -223,12 +267,13 @@ class Console extends LitElement {
               </select>`
           : html`<span class="muted">${t.projectKey(t.environments[environment] ?? environment)}</span>`}
         ${this.languageSwitch()}
-        <button @click=${() => (this.session = undefined)}>${t.signOut}</button>
+        <button ?disabled=${this.isBusy} @click=${this.signOut}>${t.signOut}</button>
       </header>
       <div class="main">
         <nav aria-label=${t.console}>${SECTIONS.filter(({ isLinked }) => !isLinked).map(({ path }) => html`<a href=${hashOf(path, "", session)} aria-current=${path === current ? "page" : nothing}>${t.sections[path]}</a>`)}</nav>
-        <div class="content" @project-created=${this.onCreated} @project-changed=${this.onChanged}>
+        <div class="content" @audit-token-expired=${this.onExpired} @project-created=${this.onCreated} @project-changed=${this.onChanged}>
           ${this.isElsewhere(session) ? html`<p class="notice" role="alert">${t.elsewhere}</p>` : nothing}
+          ${this.notice()}
           ${section?.content(session, address.query)}
         </div>
       </div>

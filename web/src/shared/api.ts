@@ -47,11 +47,14 @@ export class Failure extends Error {
 
 export type Parameters = Record<string, string | number | boolean | readonly string[] | undefined>;
 
+/** Begins what stands for the key where a console is signed in by a cookie, which no script can read: the kind of the key, and the id of the session. */
+const SESSION = /^session:(?:master|live|test):/;
+
 /** Where requests go and with which credential. */
 export interface Connection {
   /** The server without `/api/v1`; empty for the origin of the page. */
   baseUrl: string;
-  /** A viewer token, a project key or a master key. */
+  /** A viewer token, a project key, a master key, or what stands for the key of a session. */
   credential: string;
   /** The project that a master key acts on. */
   projectId?: string | undefined;
@@ -90,7 +93,7 @@ export class Api {
   ) {}
 
   get isMaster(): boolean {
-    return this.connection.credential.startsWith("mk_");
+    return /^(mk_|session:master:)/.test(this.connection.credential);
   }
 
   get isViewer(): boolean {
@@ -140,11 +143,10 @@ export class Api {
     }
     if (this.isMaster && environment === "test" && /^\/(events|destinations|alerts(\?|$|\/alt_)|log|retention|holds|erasures|actions$)/.test(path)) query.set("environment", "test");
     if (withoutOwnEvents && /^\/events(\/(summary|feed|export))?$/.test(path) && !query.has("tenant_id")) query.set("not_tenant_id", OWN_TENANT);
-    const headers: Record<string, string> = {};
-    if (credential) headers["Authorization"] = `Bearer ${credential}`;
+    const headers = headersOf(credential);
     if (this.isMaster && projectId && !path.startsWith("/projects")) headers["X-Project-Id"] = projectId;
     if (options.accept) headers["Accept"] = options.accept;
-    const init: RequestInit = { method, headers, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
+    const init: RequestInit = { method, headers };
     const signal = options.signal ?? this.signal;
     if (signal) init.signal = signal;
     if (options.body !== undefined) {
@@ -153,10 +155,21 @@ export class Api {
     }
     const text = query.toString();
     const url = `${baseUrl.replace(/\/+$/, "")}/api/v1${path}${text && `?${text}`}`;
-    const response = await fetch(url, init).catch(offline);
-    if (!response.ok) throw await failed(response, credential);
-    return response;
+    return request(url, init, credential);
   }
+}
+
+/** The headers with which a credential is presented. The cookie of a session counts only with its own (`docs/viewer.md`, Sessions). */
+export function headersOf(credential: string): Record<string, string> {
+  if (SESSION.test(credential)) return { "X-Audit-Console": credential.replace(SESSION, "") };
+  return credential ? { Authorization: `Bearer ${credential}` } : {};
+}
+
+/** A response with a status of success to a request with this credential; every other outcome is thrown as a [Failure]. */
+export async function request(url: string, init: RequestInit, credential: string, credentials: RequestCredentials = SESSION.test(credential) ? "same-origin" : "omit"): Promise<Response> {
+  const response = await fetch(url, { ...init, credentials, cache: "no-store", referrerPolicy: "no-referrer" }).catch(offline);
+  if (!response.ok) throw await failed(response, credential);
+  return response;
 }
 
 function offline(cause: unknown): never {

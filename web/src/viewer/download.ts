@@ -23,12 +23,22 @@ export function fileName(disposition: string): string | undefined {
   return quoted?.replace(/\\(.)/g, "$1") ?? token;
 }
 
+/** The parameters of a format. Files for people have the labels of actions in a language, if there are some. */
+function formOf(format: Format, zone: string, labels: string | undefined): Parameters {
+  switch (format) {
+    case "excel": return { ...excel(zone), labels };
+    case "xlsx": return { format, time_zone: zone, labels };
+    default: return { format };
+  }
+}
+
 /** Saves all events of a query as a file. Calls `progress` with the bytes received. A broken export is a failure, never half a file. */
 export async function download(
-  api: Api, filter: Filter, format: Format, zone: string, progress: (bytes: number) => void, signal: AbortSignal,
+  api: Api, filter: Filter, form: { format: Format; zone: string; labels: string | undefined }, progress: (bytes: number) => void, signal: AbortSignal,
 ): Promise<void> {
-  const form = format === "excel" ? excel(zone) : format === "xlsx" ? { format, time_zone: zone } : { format };
-  const response = await api.fetch("GET", "/events/export", { parameters: { ...toParameters(filter), ...form }, signal });
+  const { format, zone, labels } = form;
+  const parameters = { ...toParameters(filter), ...formOf(format, zone, labels) };
+  const response = await api.fetch("GET", "/events/export", { parameters, signal });
   const name = fileName(response.headers.get("content-disposition") ?? "") || `audit-events.${format === "excel" ? "csv" : format}`;
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;

@@ -22,7 +22,7 @@ export class Downloads {
     this.host.requestUpdate();
   }
 
-  private async save(api: Api, filter: Filter, format: Format, zone: string): Promise<void> {
+  private async save(api: Api, filter: Filter, form: { format: Format; zone: string; labels: string | undefined }): Promise<void> {
     this.openMenu(false);
     this.abort();
     const running = new AbortController();
@@ -34,7 +34,7 @@ export class Downloads {
     };
     progress(0);
     try {
-      await download(api, filter, format, zone, progress, running.signal);
+      await download(api, filter, form, progress, running.signal);
     } catch (error) {
       if (!isAbort(error)) this.failure = asFailure(error).message;
     } finally {
@@ -42,7 +42,9 @@ export class Downloads {
     }
   }
 
-  menu(api: Api, filter: Filter, { messages: t, zone }: Formats): TemplateResult {
+  /** `labels` is the language of the labels of actions, if there are some. */
+  menu(api: Api, filter: Filter, { messages: t, zone }: Formats, labels: string | undefined): TemplateResult {
+    const save = (format: Format): Promise<void> => this.save(api, filter, { format, zone, labels });
     const onFocus = (event: FocusEvent): void => {
       if (!(event.currentTarget as Element).contains(event.relatedTarget as Node | null)) this.openMenu(false);
     };
@@ -55,10 +57,10 @@ export class Downloads {
       <button aria-expanded=${this.isMenuOpen} aria-haspopup="true" @click=${() => this.openMenu(!this.isMenuOpen)}>${t.download}</button>
       ${this.isMenuOpen
         ? html`<div>
-            <button @click=${() => this.save(api, filter, "excel", zone)}>${t.downloadExcel}</button>
-            <button @click=${() => this.save(api, filter, "xlsx", zone)}>${t.downloadXlsx}</button>
-            <button @click=${() => this.save(api, filter, "csv", zone)}>${t.downloadCsv}</button>
-            <button @click=${() => this.save(api, filter, "jsonl", zone)}>${t.downloadJson}</button>
+            <button @click=${() => save("excel")}>${t.downloadExcel}</button>
+            <button @click=${() => save("xlsx")}>${t.downloadXlsx}</button>
+            <button @click=${() => save("csv")}>${t.downloadCsv}</button>
+            <button @click=${() => save("jsonl")}>${t.downloadJson}</button>
           </div>`
         : nothing}
     </div>`;

@@ -305,7 +305,7 @@ export class AuditLogViewer extends LitElement {
               class="live ${isLive && isConnected ? "on" : ""}" aria-pressed=${isLive} title=${isLive ? t.livePause : t.liveStart}
               @click=${() => this.switchLive()}
             >${liveText}</button>
-            ${this.downloads.menu(this.api, this.filter, this.formats)}
+            ${this.downloads.menu(this.api, this.filter, this.formats, this.labels.isEmpty ? undefined : this.formats.language)}
           </div>
         </audit-log-filters>
       </div>

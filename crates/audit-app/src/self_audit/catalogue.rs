@@ -33,6 +33,8 @@ audit_domain::words! {
         MasterKeyRotated = "audit.master_key.rotated",
         /// A master key was revoked.
         MasterKeyRevoked = "audit.master_key.revoked",
+        /// A person signed out of the console, which ended all console sessions of the key.
+        ConsoleSignedOut = "audit.console.signed_out",
         /// A project was created.
         ProjectCreated = "audit.project.created",
         /// The name or the `metadata_filter_paths` of a project were changed.
@@ -158,6 +160,7 @@ impl ServiceAction {
             | Self::MasterKeyCreated
             | Self::MasterKeyRotated
             | Self::MasterKeyRevoked
+            | Self::ConsoleSignedOut
             | Self::RedactionRuleCreated
             | Self::RedactionRuleUpdated
             | Self::RedactionRuleDeleted
@@ -221,6 +224,7 @@ impl ServiceAction {
         match self {
             Self::ApiKeyRevoked
             | Self::MasterKeyRevoked
+            | Self::ConsoleSignedOut
             | Self::ViewerTierDeleted
             | Self::WebhookDeleted
             | Self::DestinationDeleted
@@ -391,6 +395,10 @@ impl ServiceEvent {
         Self::of_key(actions, key)
             .changing(status("active"))
             .to(status("revoked"))
+    }
+
+    pub(crate) fn console_signed_out(key: &Key) -> Self {
+        Self::of_key([ServiceAction::ConsoleSignedOut; 2], key)
     }
 
     /// `old` ends at `end`, unless it ends earlier, and `new` follows it.

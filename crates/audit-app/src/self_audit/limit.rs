@@ -2,7 +2,7 @@
 
 use super::requester::Requester;
 use crate::error::{AppError, Result};
-use audit_domain::{ProjectId, Timestamp};
+use audit_domain::{KeyId, ProjectId, Timestamp};
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
@@ -11,16 +11,15 @@ use std::sync::Arc;
 pub const KEY_READS_PER_MINUTE_MAX: u32 = 6_000;
 /// Exports and changes of destinations of the viewers of one tenant per minute, on each node.
 pub const VIEWERS_READS_PER_MINUTE_MAX: u32 = 60;
+/// Sign-outs from the console of one key per minute, on each node: each makes the nodes read the configuration of the project again.
+pub(crate) const SIGN_OUTS_PER_MINUTE_MAX: u32 = 10;
 /// The maximum number of requesters that are counted. At the limit, one that was not seen for long is forgotten.
 const REQUESTERS_MAX: usize = 10_000;
 const MINUTE_SECONDS: i64 = 60;
 
-/// A project, and the key or the tenant.
-type Reading = (ProjectId, String);
-
-/// The recorded reads of the present minute.
+/// The recorded reads of the present minute, by project and key or tenant.
 #[derive(Debug)]
-pub(crate) struct ReadLimit(Cache<Reading, Arc<Mutex<Count>>>);
+pub(crate) struct ReadLimit(Cache<String, Arc<Mutex<Count>>>);
 
 #[derive(Debug, Default)]
 struct Count {
@@ -41,15 +40,30 @@ impl ReadLimit {
     /// [`AppError::RateLimited`] when the requester had as many in this minute.
     pub(crate) fn count(&self, project_id: ProjectId, requester: &Requester, now: Timestamp) -> Result<()> {
         let (name, max) = match requester {
-            Requester::Key { id, .. } => (format!("key {id}"), KEY_READS_PER_MINUTE_MAX),
-            Requester::Viewer { tenant_id, .. } => {
-                (format!("tenant {tenant_id}"), VIEWERS_READS_PER_MINUTE_MAX)
-            }
+            Requester::Key { id, .. } => (format!("{project_id} key {id}"), KEY_READS_PER_MINUTE_MAX),
+            Requester::Viewer { tenant_id, .. } => (
+                format!("{project_id} tenant {tenant_id}"),
+                VIEWERS_READS_PER_MINUTE_MAX,
+            ),
             Requester::Operator | Requester::Service => return Ok(()),
         };
+        let what = "viewer tokens, exports, notes and changes of destinations";
+        self.count_of(&name, max, what, now)
+    }
+
+    /// Counts a sign-out from the console.
+    ///
+    /// # Errors
+    /// [`AppError::RateLimited`] when the key had as many in this minute.
+    pub(crate) fn count_sign_out(&self, key: KeyId, now: Timestamp) -> Result<()> {
+        let name = format!("sign-outs {key}");
+        self.count_of(&name, SIGN_OUTS_PER_MINUTE_MAX, "sign-outs", now)
+    }
+
+    fn count_of(&self, name: &str, max: u32, what: &str, now: Timestamp) -> Result<()> {
         let count = self
             .0
-            .get_or_insert_with(&(project_id, name), || Ok::<_, AppError>(Arc::default()))?;
+            .get_or_insert_with(name, || Ok::<_, AppError>(Arc::default()))?;
         let mut count = count.lock();
         let minute = now.as_seconds().div_euclid(MINUTE_SECONDS);
         if count.minute != minute {
@@ -58,9 +72,7 @@ impl ReadLimit {
         if count.reads >= max {
             let left = MINUTE_SECONDS - now.as_seconds().rem_euclid(MINUTE_SECONDS);
             return Err(AppError::RateLimited {
-                message: format!(
-                    "at most {max} viewer tokens, exports, notes and changes of destinations a minute"
-                ),
+                message: format!("at most {max} {what} a minute"),
                 retry_after_seconds: left.unsigned_abs(),
             });
         }
@@ -72,7 +84,6 @@ impl ReadLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use audit_domain::KeyId;
 
     const NOON: i64 = 1_768_478_400;
 

@@ -81,6 +81,7 @@ pub(super) fn of_key(key: &Key) -> Settings {
         last_used_at: _,
         last_used_from: _,
         revoked_at: _,
+        sessions_ended: _,
         limits,
     } = key;
     let KeyLimits {

@@ -41,6 +41,7 @@ struct KeyRow {
     expires_at: Option<i64>,
     scopes: Option<String>,
     networks: Option<String>,
+    sessions_ended: i64,
 }
 
 fn read_key(row: KeyRow) -> Result<Key> {
@@ -64,6 +65,7 @@ fn read_key(row: KeyRow) -> Result<Key> {
             .map(|address| stored(&address, "address of a client"))
             .transpose()?,
         revoked_at: row.revoked_at.map(Timestamp::from_micros),
+        sessions_ended: row.sessions_ended,
         limits: KeyLimits {
             expires_at: row.expires_at.map(Timestamp::from_micros),
             scopes: row
@@ -191,6 +193,12 @@ impl Configurator<'_, OrganizationId> {
         })
     }
 
+    /// Ends the console sessions of a master key that began after `ended` ends; `false` when they have ended.
+    pub fn end_master_key_sessions(&mut self, id: KeyId, ended: i64) -> Result<bool> {
+        // Master keys are read at each use.
+        end_sessions(self.uncached_session(), id, ended)
+    }
+
     /// Ends a master key at this time, unless it ends earlier or is revoked.
     pub fn end_master_key(&mut self, id: KeyId, at: Timestamp) -> Result<()> {
         let key = api_keys::table
@@ -260,6 +268,11 @@ impl Configurator<'_, ProjectId> {
         self.change_if_found(|session| Ok(diesel::update(active).set(settings).execute(session)? > 0))
     }
 
+    /// Ends the console sessions of a key that began after `ended` ends; `false` when they have ended.
+    pub fn end_key_sessions(&mut self, id: KeyId, ended: i64) -> Result<bool> {
+        self.change_if_found(|session| end_sessions(session, id, ended))
+    }
+
     /// Ends a key at this time, unless it ends earlier or is revoked.
     pub fn end_key(&mut self, id: KeyId, at: Timestamp) -> Result<()> {
         let key = api_keys::table
@@ -275,6 +288,14 @@ impl Configurator<'_, ProjectId> {
         self.change_if_found(|session| Ok(diesel::update(key).set(end).execute(session)? > 0))?;
         Ok(())
     }
+}
+
+fn end_sessions(session: &mut AnySession, id: KeyId, ended: i64) -> Result<bool> {
+    let key = api_keys::table
+        .find(id.to_string())
+        .filter(api_keys::sessions_ended.eq(ended));
+    let next = api_keys::sessions_ended.eq(ended + 1);
+    Ok(diesel::update(key).set(next).execute(session)? > 0)
 }
 
 pub(super) fn insert_key(session: &mut AnySession, key: &Key, hash: &KeyTextHash) -> Result<()> {

@@ -54,6 +54,8 @@ pub struct Key {
     /// The address of the client then, if it is known.
     pub last_used_from: Option<IpAddr>,
     pub revoked_at: Option<Timestamp>,
+    /// How often all console sessions of the key were ended.
+    pub sessions_ended: i64,
     pub limits: KeyLimits,
 }
 

@@ -37,6 +37,7 @@ diesel::table! {
         expires_at -> Nullable<BigInt>,
         scopes -> Nullable<Text>,
         networks -> Nullable<Text>,
+        sessions_ended -> BigInt,
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 34] = [
     table(
         "api_keys",
         "id organization_id project_id environment name prefix key_hash created_at last_used_at \
-         last_used_from revoked_at expires_at scopes networks",
+         last_used_from revoked_at expires_at scopes networks sessions_ended",
     ),
     table("viewer_secrets", "kid secret created_at retired_at"),
     table(

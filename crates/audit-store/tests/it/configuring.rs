@@ -63,6 +63,7 @@ pub(crate) fn key(number: u8, project_id: Option<ProjectId>) -> Key {
         last_used_at: None,
         last_used_from: None,
         revoked_at: None,
+        sessions_ended: 0,
         limits: KeyLimits::default(),
     }
 }

@@ -68,9 +68,9 @@ export class Events extends LitElement {
   private readonly pageOf: PageOf = (kind, id, tenant_id) => hashOf(kind, changed("", { id, tenant_id }), this.session);
 
   override render(): TemplateResult {
-    const { key, project, environment } = this.session;
+    const { credential, project, environment } = this.session;
     return html`<label><input type="checkbox" .checked=${this.isOwnShown} @change=${this.onOwn} />${t.showOwn}</label>
-      <audit-log-viewer lang=${language} .token=${key} .projectId=${project?.id} .environment=${environment} .withoutOwnEvents=${!this.isOwnShown} .pageOf=${this.pageOf}
+      <audit-log-viewer lang=${language} .token=${credential} .projectId=${project?.id} .environment=${environment} .withoutOwnEvents=${!this.isOwnShown} .pageOf=${this.pageOf}
         @audit-view-changed=${this.onView}></audit-log-viewer>`;
   }
 }

@@ -102,7 +102,7 @@ export class PartySection extends Section {
 
   private page(shown: Shown): TemplateResult {
     const { summary, newest, filter } = shown;
-    const { key, project, environment } = this.session;
+    const { credential, project, environment } = this.session;
     const categories = CATEGORIES.map((value) => ({ value, count: summary.buckets.reduce((sum, bucket) => sum + (bucket.categories?.[value] ?? 0), 0) }));
     return html`
       ${this.facts(shown)}
@@ -113,7 +113,7 @@ export class PartySection extends Section {
         ${this.counts("ip_address", counted(newest.map(({ context }) => context?.ip_address)), newest.length)}
       </div>
       <h3>${t.party.recent}</h3>
-      <audit-log-viewer lang=${language} .token=${key} .projectId=${project?.id} .environment=${environment} .filter=${filter} .pageOf=${this.pageOf}></audit-log-viewer>`;
+      <audit-log-viewer lang=${language} .token=${credential} .projectId=${project?.id} .environment=${environment} .filter=${filter} .pageOf=${this.pageOf}></audit-log-viewer>`;
   }
 
   private facts(shown: Shown): TemplateResult {

@@ -59,7 +59,7 @@ export class PortalSection extends Section {
     const { tenant_id = "", tier = "" } = fieldsOf(event);
     await this.attempt(async () => {
       const body = { tenant_id, ...(tier ? { tier } : {}), expires_in: LINK_SECONDS, portal: true };
-      const { portal_url } = await this.session.api.send<{ portal_url: string }>("POST", "/viewer-tokens", body);
+      const { portal_url } = await this.session.issueViewerToken<{ portal_url: string }>(body);
       this.reveal(t.portal.linkTitle(tenant_id), portal_url);
     });
   }
@@ -84,14 +84,15 @@ export class PortalSection extends Section {
               </fieldset>
               <button class="primary">${t.portal.storeKinds}</button>
             </form>
-            <p class="muted">${t.portal.liveKey}</p>`
-        : html`<h3>${t.portal.link}</h3>
-            <p>${t.portal.linkText}</p>
-            <form class="inline" @submit=${this.link}>
-              <label>${t.tenant}<input name="tenant_id" required maxlength="256" /></label>
-              <label>${t.tier}<input name="tier" placeholder="standard" maxlength="64" /></label>
-              <button class="primary">${t.portal.createLink}</button>
-            </form>`}`;
+`
+        : nothing}
+      <h3>${t.portal.link}</h3>
+      <p>${t.portal.linkText}</p>
+      <form class="inline" @submit=${this.link}>
+        <label>${t.tenant}<input name="tenant_id" required maxlength="256" /></label>
+        <label>${t.tier}<input name="tier" placeholder="standard" maxlength="64" /></label>
+        <button class="primary">${t.portal.createLink}</button>
+      </form>`;
   }
 }
 

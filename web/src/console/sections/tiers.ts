@@ -74,17 +74,18 @@ export class Tiers extends Section {
     const { tenant_id = "", tier = "" } = fieldsOf(event);
     await this.attempt(async () => {
       const body = { tenant_id, ...(tier ? { tier } : {}), expires_in: LOOK_SECONDS };
-      const { token } = await this.session.api.send<{ token: string }>("POST", "/viewer-tokens", body);
+      const { token } = await this.session.issueViewerToken<{ token: string }>(body);
       this.seen = { token, tenant: tenant_id, tier: tier || "standard" };
     });
   }
 
   protected override content(): TemplateResult {
-    return html`${this.session.isMaster ? this.administration() : this.lookAs()}`;
+    return html`${this.session.isMaster ? this.administration() : this.masterOnly()} ${this.lookAs()}`;
   }
 
   private lookAs(): TemplateResult {
-    return html`<p class="notice">${t.tiers.lookText}</p>
+    return html`<h3>${t.tiers.look}</h3>
+      <p>${t.tiers.lookText}</p>
       <form class="inline" @submit=${this.see}>
         <label>${t.tenant}<input name="tenant_id" required maxlength="256" /></label>
         <label>${t.tier}<input name="tier" placeholder="standard" maxlength="64" /></label>
@@ -103,8 +104,7 @@ export class Tiers extends Section {
       <td>${words(tier.hidden_fields, "")}</td><td>${words(tier.routes, t.all)}</td>
       <td class="actions"><button @click=${() => this.go({ tier: tier.name })}>${t.edit}</button> <button class="danger" @click=${() => this.confirmRemoval(tier)}>${t.delete}</button></td>
     </tr>`);
-    return html`${this.table([t.tier, t.tiers.categories, t.tiers.actions, t.tiers.hiddenFields, t.tiers.reads, ""], rows, t.tiers.noTiers)} ${this.form()}
-      <p class="muted">${t.tiers.liveKey}</p>`;
+    return html`${this.table([t.tier, t.tiers.categories, t.tiers.actions, t.tiers.hiddenFields, t.tiers.reads, ""], rows, t.tiers.noTiers)} ${this.form()}`;
   }
 
   private form(): TemplateResult {
