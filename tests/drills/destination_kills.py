@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import random
 import sqlite3
@@ -17,7 +18,9 @@ import receivers
 import service
 from receiver_server import stream_of
 
-WRITERS = 4
+WRITERS_MIN = 4
+# A client waits for the response to its request. So many events per second leave it time to catch up after a kill.
+WRITER_RATE_MAX = 500
 # The mean of load.BATCHES.
 REQUEST_EVENTS = sum(load.BATCHES) / len(load.BATCHES)
 # A receiver is down for so many kills at most. The delay between attempts then stays short.
@@ -31,8 +34,11 @@ CHECKPOINTS_DUE = 0.3
 # A poisonous event is stored, and a replay begins, as often as this before a kill.
 POISONS = 0.2
 REPLAYS = 0.2
+# A replay begins so far before what the main run has delivered.
+REPLAY_EVENTS = 20_000
 POISON = "poisonous"
 PAUSE_SECONDS_MAX = 2.5
+# Without progress.
 DELIVERED_SECONDS_MAX = 120
 
 
@@ -79,6 +85,8 @@ class Stream:
         self.project_key = created["project_key"]
         self.path = None
         self.down_kills = 0
+        # The position in the log at which each replay begins, by run.
+        self.replays = {}
 
     def create(self, node):
         body = {"name": self.receiver.name, "kind": self.receiver.kind, **self.receiver.destination()}
@@ -94,11 +102,14 @@ class Stream:
             raise RuntimeError(f"PATCH {self.path}: {status} {response[:300]}")
 
     def replay(self, node):
-        """From the beginning. Does nothing while another replay runs."""
-        path = f"{self.path}/replay"
-        status, response = service.Connection(node, timeout=60).request("POST", path, self.master_key, "{}")
+        """The events that were delivered last. Does nothing while another replay runs."""
+        path, first = f"{self.path}/replay", max(0, self.shown(node)["cursor_seq"] - REPLAY_EVENTS)
+        body = json.dumps({"from_seq": first})
+        status, response = service.Connection(node, timeout=60).request("POST", path, self.master_key, body)
         if status not in (200, 409):
             raise RuntimeError(f"POST {path}: {status} {response[:300]}")
+        if status == 200:
+            self.replays[json.loads(response)["replay"]["number"]] = first
 
     def set_aside(self, node):
         """The events that were set aside, by run and position: their ids."""
@@ -233,12 +244,18 @@ class Kills:
             self.wait_for_receiver(stream)
 
     def wait_for(self, stream, condition):
-        try:
-            processes.wait_until(
-                lambda: condition(stream.shown(self.node.node)), DELIVERED_SECONDS_MAX, f"{stream.receiver.name} has everything"
-            )
-        except TimeoutError as error:
-            raise TimeoutError(f"{error}: {stream.shown(self.node.node)}") from None
+        """For as long as records are delivered."""
+        shown = stream.shown(self.node.node)
+        while True:
+            try:
+                processes.wait_until(
+                    lambda: condition(stream.shown(self.node.node)), DELIVERED_SECONDS_MAX, f"{stream.receiver.name} has everything"
+                )
+                return
+            except TimeoutError as error:
+                before, shown = shown, stream.shown(self.node.node)
+                if all(shown[name] == before[name] for name in ("position", "replay")):
+                    raise TimeoutError(f"{error}: {shown}") from None
 
     def wait_for_receiver(self, stream):
         """Until the last position is there: programs of syslog may need a moment."""
@@ -256,8 +273,8 @@ class Kills:
         set_aside = stream.set_aside(self.node.node)
         feed = check.Feed()
         feed.read(service.Connection(self.node.node, timeout=60), stream.project_key)
-        refused = set(set_aside.values())
-        expected = [one for one in feed.events.values() if one not in refused]
+        refused, identifiers = set(set_aside.values()), list(feed.events.values())
+        expected = [one for one in identifiers if one not in refused]
         runs = {}
         for text in stream.receiver.records():
             place = stream_of(json.loads(text))
@@ -271,7 +288,8 @@ class Kills:
         for number, records in runs.items():
             replay = Run(records, {position for run, position in set_aside if run == number})
             problems += [f"run {number}: {problem}" for problem in replay.problems]
-            if replay.events != expected[: len(replay.events)] or not replay.ends_with_checkpoint:
+            replayed = [one for one in identifiers[stream.replays[number] :] if one not in refused]
+            if replay.events != replayed[: len(replay.events)] or not replay.ends_with_checkpoint:
                 problems.append(f"run {number} has other events, or no checkpoint at its end")
             repeats += replay.repeats
         if len(set_aside) != shown["set_aside"] or (repeats and stream.receiver.is_bucket):
@@ -323,15 +341,18 @@ def run(options, folder):
         drill.start()
         keys = [stream.project_key for stream in drill.streams]
         record = load.Record(len(keys))
-        pause_seconds = WRITERS * REQUEST_EVENTS / options.rate
-        with load.Load([drill.node.node], keys, record, WRITERS, 0, pause_seconds) as running:
+        writers = max(WRITERS_MIN, math.ceil(options.rate / WRITER_RATE_MAX))
+        begin = time.monotonic()
+        with load.Load([drill.node.node], keys, record, writers, 0, 0, writers * REQUEST_EVENTS / options.rate) as running:
             # Each log then has an event, which a replay needs.
-            running.wait_for([0], WRITERS * len(keys))
+            running.wait_for([0], writers * len(keys))
             for number in range(options.kills):
                 drill.disturb()
                 if number % 10 == 9:
                     print(f"kill {number + 1}: {record.total()} events are acknowledged", flush=True)
             running.wait_for([0], 10)
+        seconds = time.monotonic() - begin
+        print(f"{record.total()} events are acknowledged in {seconds:.0f} s: {record.total() / seconds:.0f} a second", flush=True)
         drill.finish()
         print("| Receiver | Events | Checkpoints | Set aside | Replays | Repeated records | Problems |\n|---|---|---|---|---|---|---|")
         for stream, acknowledged in zip(drill.streams, record.acknowledged):

@@ -64,7 +64,7 @@ class Record:
 class Writer(threading.Thread):
     """A client with a node of its own. It repeats an unanswered request at the next node, with the same keys."""
 
-    def __init__(self, number, nodes, project_keys, record, stopping, pause_seconds):
+    def __init__(self, number, nodes, project_keys, record, stopping, pause_seconds, interval_seconds):
         super().__init__(daemon=True)
         self.number = number
         self.home = number % len(nodes)
@@ -73,13 +73,16 @@ class Writer(threading.Thread):
         self.record = record
         self.stopping = stopping
         self.pause_seconds = pause_seconds
+        self.interval_seconds = interval_seconds
         self.requests = 0
         self.actor_events = [0] * len(project_keys)
         self.error = None
 
     def run(self):
         try:
-            while not self.stopping.wait(self.pause_seconds):
+            due = time.monotonic()
+            while not self.stopping.wait(max(self.pause_seconds, due - time.monotonic())):
+                due += self.interval_seconds
                 self.write()
         except Exception as error:  # pylint: disable=broad-except
             # Reported by the main thread: a client that ends silently would test nothing.
@@ -150,13 +153,15 @@ def event(key, actor):
 
 
 class Load:
-    """Writers that run until the end of a `with` block."""
+    """Writers that run until the end of a `with` block. Each pauses before a request. With an interval, a request is due so long after
+    the one before was due, and is sent at once if it is late."""
 
-    def __init__(self, nodes, project_keys, record, writers, first_number, pause_seconds):
+    def __init__(self, nodes, project_keys, record, writers, first_number, pause_seconds, interval_seconds=0):
         self.stopping = threading.Event()
         self.record = record
         self.writers = [
-            Writer(first_number + number, nodes, project_keys, record, self.stopping, pause_seconds) for number in range(writers)
+            Writer(first_number + number, nodes, project_keys, record, self.stopping, pause_seconds, interval_seconds)
+            for number in range(writers)
         ]
 
     def __enter__(self):

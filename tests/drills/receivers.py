@@ -17,6 +17,8 @@ import processes
 BUCKET = "audit"
 # The name of the service in its client certificate.
 CLIENT = "audit-log"
+# A record is shorter.
+LINE_BYTES_MAX = 1 << 20
 # The programs, and the libraries that an installation may lack.
 DEBIAN_PACKAGES = (
     *("rsyslog", "rsyslog-gnutls", "syslog-ng-core"),
@@ -134,7 +136,8 @@ class HttpReceiver(Receiver):
         path = os.path.join(self.folder, "records.jsonl")
         if os.path.exists(path):
             with open(path, "rb+") as file:
-                file.truncate(file.read().rfind(b"\n") + 1)
+                begin = file.seek(max(0, os.path.getsize(path) - LINE_BYTES_MAX))
+                file.truncate(begin + file.read().rfind(b"\n") + 1)
         super().start()
 
     def behave(self, **behaviour):
