@@ -1,7 +1,7 @@
 """Validates records with the published JSON Schema of OCSF.
 
 Usage: python3 ocsf_validate.py RECORDS. The file has a record in each line. Prints as JSON how many records of each class and activity there are, by `type_uid`. A record
-that its class does not allow ends it with an error that says why.
+that its class does not allow ends it with an error that says why, and so does a name in the form of the console that is not the schema's.
 """
 
 import collections
@@ -13,11 +13,25 @@ import jsonschema
 import ocsf_json_schema
 
 VERSION = "1.8.0"
+FORM = pathlib.Path(__file__).parent.parent / "web/src/console/destinations/ocsf-classes.json"
+
+
+def other_names(schema):
+    """The classes of the console's form whose names, or those of their activities, are not the schema's."""
+    classes = {str(entry["uid"]): entry for entry in schema["classes"].values()}
+    other = []
+    for uid, listed in json.loads(FORM.read_text()).items():
+        activities = classes[uid]["attributes"]["activity_id"]["enum"].items()
+        expected = {"name": classes[uid]["caption"], "activities": {number: one["caption"] for number, one in activities if number != "0"}}
+        if listed != expected:
+            other.append(f"{FORM}: {uid} is {expected}")
+    return other
 
 
 def main():
-    schemas = ocsf_json_schema.OcsfJsonSchemaEmbedded(ocsf_json_schema.get_ocsf_schema(VERSION))
-    validators, found, refused = {}, collections.Counter(), []
+    published = ocsf_json_schema.get_ocsf_schema(VERSION)
+    schemas = ocsf_json_schema.OcsfJsonSchemaEmbedded(published)
+    validators, found, refused = {}, collections.Counter(), other_names(published)
     for number, line in enumerate(pathlib.Path(sys.argv[1]).read_text().split("\n"), 1):
         record = json.loads(line)
         class_uid = record["class_uid"]

@@ -169,6 +169,54 @@ test("an edit sends credentials only if they are replaced", async () => {
   await close(page);
 });
 
+test("a destination in OCSF gives classes to actions, and a fault is beside its field", async () => {
+  const page = await openConsole(server, "destinations");
+  const classOf = (number) => page.getByRole("group", { name: `Class ${number}`, exact: true });
+  const stored = async () => (await request(server, "GET", "/destinations", { key: server.master })).destinations.map(({ ocsf_classes }) => ocsf_classes);
+  await page.getByLabel("Name", { exact: true }).fill("lake");
+  await page.getByLabel("URL", { exact: true }).fill("https://127.0.0.1:9/ingest");
+  assert.equal(await page.getByRole("button", { name: "Add a class" }).count(), 0);
+  await page.getByLabel("Format").selectOption("ocsf");
+  for (const [number, action] of [[1, "user.hired"], [2, "invoice.*"], [3, `paid ${MARKUP}`]]) {
+    await page.getByRole("button", { name: "Add a class" }).click();
+    await classOf(number).getByLabel("Action").fill(action);
+  }
+  await classOf(2).getByLabel(/^Class/).selectOption("3001 Account Change");
+  await classOf(2).getByLabel(/^Activity/).selectOption("3 Password Change");
+  await page.getByRole("button", { name: "Create destination" }).click();
+  const fault = classOf(3).locator(".fault");
+  await fault.waitFor();
+  const action = classOf(3).getByLabel("Action");
+  assert.equal(await action.getAttribute("aria-invalid"), "true");
+  assert.equal(await action.getAttribute("aria-describedby"), await fault.getAttribute("id"));
+  assert.equal(await page.locator(".fault").count(), 1);
+  await expectAccessible(page);
+  // The fault stays with its row, until that is changed.
+  await classOf(1).getByRole("button", { name: "Remove class 1" }).click();
+  await classOf(2).locator(".fault").waitFor();
+  await classOf(2).getByLabel("Action").fill(" employee.hired ");
+  await page.locator(".fault").waitFor({ state: "detached" });
+  // An activity that the class does not have.
+  await classOf(1).getByLabel(/^Class/).selectOption("3005 User Access Management");
+  assert.equal(await classOf(1).getByLabel(/^Activity/).inputValue(), "99");
+  await classOf(2).getByLabel(/^Class/).selectOption("3001 Account Change");
+  await classOf(2).getByLabel(/^Activity/).selectOption("1 Create");
+  await page.getByRole("button", { name: "Create destination" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "I have stored it" }).click();
+  const invoice = { action: "invoice.*", class_uid: 3005, activity_id: 99 };
+  assert.deepEqual(await stored(), [[invoice, { action: "employee.hired", class_uid: 3001, activity_id: 1 }]]);
+  await page.getByRole("button", { name: "Edit" }).click();
+  assert.equal(await classOf(2).getByLabel("Action").inputValue(), "employee.hired");
+  assert.equal(await classOf(2).getByLabel(/^Class/).inputValue(), "3001");
+  await classOf(2).getByRole("button", { name: "Remove class 2" }).click();
+  await page.getByRole("button", { name: "Store changes" }).click();
+  await page.getByRole("button", { name: "Create destination" }).waitFor();
+  assert.deepEqual(await stored(), [[invoice]]);
+  const { destinations } = await request(server, "GET", "/destinations", { key: server.master });
+  await request(server, "DELETE", `/destinations/${destinations[0].id}`, { key: server.master });
+  await closePage(page);
+});
+
 test("a replay is counted before it starts, and events that were set aside are sent again", async () => {
   let replay = null;
   const { page, requests } = await openWith({

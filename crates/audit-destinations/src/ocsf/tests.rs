@@ -1,9 +1,12 @@
 use super::VERSION;
-use super::table::{Class, Rule};
+use super::table::{Class, OTHER, Rule};
 use crate::{OcsfClasses, OcsfOptions, Payload, Record, RecordFormat, StreamPart, encode};
 use audit_domain::{Fields, Timestamp, Violations};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
+/// The classes that the form of the console offers.
+const FORM: &str = include_str!("../../../../web/src/console/destinations/ocsf-classes.json");
 const AT: Timestamp = Timestamp::from_seconds(1_768_473_000);
 
 fn record(event: &Value, include_raw: bool) -> Value {
@@ -217,14 +220,28 @@ fn actions_can_be_assigned_to_each_class_of_the_table_and_to_no_other() {
         );
     }
     let document = include_str!("../../../../docs/destinations/formats.md");
+    let listed: Value = serde_json::from_str(FORM).unwrap();
+    assert_eq!(listed.as_object().map(Map::len), Some(VERSION.classes.len()));
     for Class {
         uid, activity_max, ..
     } in VERSION.classes
     {
+        let class = &listed[uid.to_string()];
+        let name = class["name"].as_str().unwrap();
         let row = |line: &str| {
-            line.starts_with(&format!("| `{uid}` |")) && line.ends_with(&format!("| 1 to {activity_max} |"))
+            line.starts_with(&format!("| `{uid}` | {name} |"))
+                && line.ends_with(&format!("| 1 to {activity_max} |"))
         };
         assert!(document.lines().any(row), "{uid}: 1 to {activity_max}");
+        let activities = class["activities"].as_object().unwrap();
+        assert_eq!(
+            activities
+                .keys()
+                .filter_map(|id| id.parse().ok())
+                .collect::<BTreeSet<u32>>(),
+            (1..=*activity_max).chain([OTHER]).collect(),
+            "{uid}"
+        );
     }
 }
 

@@ -6,6 +6,8 @@ import { language, t } from "../languages/index.js";
 import { listOf } from "../section.js";
 import { inputOf, KINDS, labelOf, valuesOf } from "../../shared/destination-kinds.js";
 import { labelsOf } from "../../shared/destination-labels.js";
+import type { Detail } from "../../shared/api.js";
+import { classRows, type OcsfClass } from "./ocsf-classes.js";
 
 /** The destination in the form: without an id it is a new one. */
 export interface Draft {
@@ -14,11 +16,15 @@ export interface Draft {
   kind: string;
   format?: string;
   include_raw?: boolean;
+  ocsf_classes?: OcsfClass[];
   filter?: { actions?: string[]; categories?: string[]; tenant_ids?: string[] };
   settings?: { [name: string]: Json };
   /** Whether settings and credentials are given. Stored credentials are not shown, so both are replaced or neither. */
   isConfigured: boolean;
 }
+
+/** The format whose records have classes. */
+const OCSF = "ocsf";
 
 export const newDraft = (): Draft => ({ kind: "https", isConfigured: true });
 
@@ -35,6 +41,7 @@ export function bodyOf(draft: Draft, form: Record<string, string>): Record<strin
   };
   const kind = KINDS[draft.kind];
   if (draft.id === undefined) body["kind"] = draft.kind;
+  if (form["format"] === OCSF) body["ocsf_classes"] = (draft.ocsf_classes ?? []).map((row) => ({ ...row, action: row.action.trim() }));
   if (kind && draft.isConfigured) {
     body["settings"] = valuesOf("settings", kind.settings, form);
     body["credentials"] = valuesOf("credentials", kind.credentials, form);
@@ -42,21 +49,23 @@ export function bodyOf(draft: Draft, form: Record<string, string>): Record<strin
   return body;
 }
 
-/** The form. `onDraft` gets what the reader chooses before anything is sent. */
-export function destinationForm(draft: Draft, onDraft: (draft: Draft) => void): TemplateResult {
-  const { id, kind: name, filter = {}, isConfigured } = draft;
+/** The form. `onDraft` gets what the reader chooses before anything is sent; `faults` are those of the classes that were `sent`. */
+export function destinationForm(draft: Draft, onDraft: (draft: Draft) => void, sent: OcsfClass[], faults: Detail[]): TemplateResult {
+  const { id, kind: name, format: chosen = "json", ocsf_classes: classes = [], filter = {}, isConfigured } = draft;
   const kind = KINDS[name];
   const labels = labelsOf(language);
   const onKind = (event: Event): void => onDraft({ ...draft, kind: (event.target as HTMLSelectElement).value });
   const onConfigured = (event: Event): void => onDraft({ ...draft, isConfigured: (event.target as HTMLInputElement).checked });
+  const onFormat = (event: Event): void => onDraft({ ...draft, format: (event.target as HTMLSelectElement).value });
   const formats = kind?.formats ?? [];
   return html`
     <label>${t.name}<input name="name" required maxlength="100" autocomplete="off" .value=${draft.name ?? ""} /></label>
     ${id === undefined
       ? html`<label>${t.destinations.kind}<select @change=${onKind}>${Object.keys(KINDS).map((value) => html`<option value=${value} .selected=${value === name}>${labelOf(value, labels)}</option>`)}</select></label>`
       : nothing}
-    <label>${t.destinations.format}<select name="format">${formats.map((format) => html`<option .selected=${format === (draft.format ?? "json")}>${format}</option>`)}</select></label>
+    <label>${t.destinations.format}<select name="format" @change=${onFormat}>${formats.map((format) => html`<option .selected=${format === chosen}>${format}</option>`)}</select></label>
     <label class="check"><input type="checkbox" name="include_raw" .checked=${draft.include_raw ?? false} />${t.destinations.includeRaw}</label>
+    ${chosen === OCSF ? classRows(classes, (rows) => onDraft({ ...draft, ocsf_classes: rows }), sent, faults) : nothing}
     <label class="wide">${t.onlyActions}<input name="actions" placeholder="auth.*, *.deleted" .value=${filter.actions?.join(", ") ?? ""} /></label>
     <label class="wide">${t.onlyCategories}<input name="categories" placeholder=${CATEGORIES.join(", ")} .value=${filter.categories?.join(", ") ?? ""} /></label>
     <label class="wide">${t.destinations.onlyTenants}<textarea name="tenant_ids" rows="2" .value=${filter.tenant_ids?.join("\n") ?? ""}></textarea></label>

@@ -4,6 +4,7 @@ import { keyed } from "lit/directives/keyed.js";
 import { bodyOf, type Draft, destinationForm, newDraft } from "../destinations/form.js";
 import { KINDS, labelOf } from "../../shared/destination-kinds.js";
 import { labelsOf } from "../../shared/destination-labels.js";
+import type { OcsfClass } from "../destinations/ocsf-classes.js";
 import { attemptOf, badgeOf, facts, lagOf, recordOf, resentList } from "../destinations/views.js";
 import type { Attempt, Destination, ReplayRange, Resent, SetAside, SetAsidePage } from "../../shared/destinations.js";
 import type { Json } from "../../shared/types.js";
@@ -33,13 +34,16 @@ export class Destinations extends Section {
   static override properties = { destinations: { state: true }, opened: { state: true }, draft: { state: true } };
   static override styles = [
     Section.styles,
-    css`h3, h4 { overflow-wrap: anywhere; } h4 { margin: 16px 0 6px; } .facts pre { border: 0; padding: 0; background: none; } .facts pre, .records pre { max-height: 300px; } .records pre { margin-bottom: 8px; }`,
+    css`h3, h4 { overflow-wrap: anywhere; } h4 { margin: 16px 0 6px; } .facts pre { border: 0; padding: 0; background: none; } .facts pre, .records pre { max-height: 300px; } .records pre { margin-bottom: 8px; }
+      .classes, .row { flex: 1 1 100%; } .row { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; min-width: 0; margin-bottom: 8px; } .row .action { flex: 1 1 260px; } .fault { color: var(--bad); }`,
   ];
   declare private destinations: Destination[];
   declare private opened: Opened | undefined;
   declare private draft: Draft;
   /** Changes when the form begins anew. */
   private form = 0;
+  /** The classes of the last request of the form, which a failure names by their places. */
+  private sent: OcsfClass[] = [];
   protected get heading(): string {
     return t.sections.destinations;
   }
@@ -95,6 +99,7 @@ export class Destinations extends Section {
   private async onSubmit(event: SubmitEvent): Promise<void> {
     const { draft } = this;
     const body = bodyOf(draft, fieldsOf(event));
+    this.sent = draft.ocsf_classes ?? [];
     let stored: Destination | undefined;
     const store = async (): Promise<void> => {
       const { api } = this.session;
@@ -194,7 +199,7 @@ export class Destinations extends Section {
       ${opened ? this.details(opened) : nothing}
       <h3>${name}</h3>
       ${keyed(this.form, html`<form class="inline" aria-label=${name} @submit=${this.onSubmit}>
-        ${destinationForm(draft, (changed) => (this.draft = changed))}
+        ${destinationForm(draft, (changed) => (this.draft = changed), this.sent, this.failure?.details ?? [])}
         <button class="primary" ?disabled=${this.isBusy}>${draft.id === undefined ? t.destinations.create : t.storeChanges}</button>
         ${draft.id === undefined ? nothing : html`<button type="button" class="plain" @click=${() => this.edit(newDraft())}>${t.cancel}</button>`}
       </form>`)}`;
