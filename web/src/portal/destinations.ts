@@ -5,7 +5,7 @@ import { Api, asFailure, type Failure } from "../shared/api.js";
 import { inputOf, KINDS, labelOf, valuesOf } from "../shared/destination-kinds.js";
 import { labelsOf } from "../shared/destination-labels.js";
 import type { Attempt, Destination } from "../shared/destinations.js";
-import { fieldsOf, listOf } from "../shared/form-fields.js";
+import { fieldsIn, fieldsOf, listOf } from "../shared/form-fields.js";
 import { theme } from "../shared/theme.js";
 import { visible } from "../shared/visible.js";
 import { type Texts, textsOf } from "./texts.js";
@@ -28,6 +28,7 @@ export class PortalDestinations extends LitElement {
     tested: { state: true },
     removed: { state: true },
     kind: { state: true },
+    edited: { state: true },
     isBusy: { state: true },
     form: { state: true },
   };
@@ -44,6 +45,10 @@ export class PortalDestinations extends LitElement {
   declare private removed: string;
   /** The kind in the form. */
   declare private kind: string;
+  /** The destination in the form; without one the form creates one. */
+  declare private edited: Destination | undefined;
+  /** The fields of the form before they were edited. */
+  private initial: Record<string, string> = {};
   declare private isBusy: boolean;
   /** Changes when the form begins anew, without the credentials of before. */
   declare private form: number;
@@ -52,7 +57,7 @@ export class PortalDestinations extends LitElement {
     theme,
     css`
       :host { display: block; padding: 12px; }
-      h2 { margin: 0 0 2px; font-size: 1.25em; } h3 { margin: 20px 0 8px; font-size: 1.05em; }
+      h2 { margin: 0 0 2px; font-size: 1.25em; } h3 { margin: 20px 0 8px; font-size: 1.05em; overflow-wrap: anywhere; }
       p { margin: 4px 0 10px; max-width: 80ch; }
       .scroll { position: relative; overflow-x: auto; border: 1px solid var(--border); border-radius: var(--radius); }
       table { width: 100%; border-collapse: collapse; }
@@ -61,7 +66,7 @@ export class PortalDestinations extends LitElement {
       pre { margin: 4px 0 0; white-space: pre-wrap; overflow-wrap: anywhere; max-height: 200px; overflow: auto; }
       .bar, form { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: end; margin: 8px 0; }
       label { display: flex; flex-direction: column; gap: 2px; min-width: 0; }
-      label.wide { flex: 1 0 100%; max-width: 80ch; } label.check { flex-direction: row; align-items: center; gap: 6px; }
+      .wide { flex: 1 0 100%; max-width: 80ch; } label.check { flex-direction: row; align-items: center; gap: 6px; }
     `,
   ];
 
@@ -89,6 +94,7 @@ export class PortalDestinations extends LitElement {
       this.destinations = [];
       this.secret = "";
       this.tested = undefined;
+      this.beginForm();
       void this.attempt(async () => undefined);
     }
     if (!this.kinds.includes(this.kind)) this.kind = this.kinds[0] ?? "";
@@ -106,6 +112,7 @@ export class PortalDestinations extends LitElement {
       const { destinations } = await api.get<{ destinations: Destination[] }>("/destinations");
       if (token !== this.token) return false;
       this.destinations = destinations;
+      if (this.edited && !destinations.some(({ id }) => id === this.edited?.id)) this.beginForm();
       this.notice = notice;
       return true;
     } catch (error) {
@@ -131,7 +138,47 @@ export class PortalDestinations extends LitElement {
       const { destination } = await api.send<{ destination: Destination }>("POST", "/destinations", body);
       this.secret = destination.signing_secret ?? "";
     };
-    if (await this.attempt(create, textsOf(this.language).created(visible(fields["name"] ?? "")))) this.form += 1;
+    if (await this.attempt(create, textsOf(this.language).created(visible(fields["name"] ?? "")))) this.beginForm();
+  }
+
+  private beginForm(edited?: Destination): void {
+    this.edited = edited;
+    this.form += 1;
+  }
+
+  private async startEdit(destination: Destination): Promise<void> {
+    this.beginForm(destination);
+    await this.updateComplete;
+    const name = this.renderRoot.querySelector<HTMLInputElement>("input[name=name]");
+    if (name?.form) this.initial = fieldsIn(name.form);
+    name?.focus();
+  }
+
+  /**
+   * Sends what was edited. Settings need all credentials, which are not shown: without them the server refuses the change. The signing
+   * secret alone is made anew.
+   */
+  private async onChange(event: SubmitEvent, { id, kind: name, filter, credentials }: Destination): Promise<void> {
+    const fields = fieldsOf(event);
+    const kind = KINDS[name];
+    if (!kind) return;
+    const names = Object.keys({ ...this.initial, ...fields });
+    const isEdited = (part: string): boolean => names.some((field) => field.startsWith(part) && fields[field] !== this.initial[field]);
+    const isGiven = isEdited("credentials.") || (isEdited("settings.") && credentials.every((secret) => secret === "signing_secret"));
+    const actions = listOf(fields["actions"]);
+    const body = {
+      ...(isEdited("name") ? { name: fields["name"] } : {}),
+      ...(isEdited("format") ? { format: fields["format"] } : {}),
+      ...(isEdited("actions") ? { filter: { ...filter, actions: actions.length > 0 ? actions : undefined } } : {}),
+      ...(isEdited("settings.") ? { settings: valuesOf("settings", kind.settings, fields) } : {}),
+      ...(isGiven ? { credentials: valuesOf("credentials", kind.credentials, fields) } : {}),
+    };
+    this.secret = "";
+    const change = async (api: Api): Promise<void> => {
+      const { destination } = await api.send<{ destination: Destination }>("PATCH", `/destinations/${id}`, body);
+      this.secret = destination.signing_secret ?? "";
+    };
+    if (await this.attempt(change, textsOf(this.language).changed(visible(fields["name"] ?? "")))) this.beginForm();
   }
 
   private test({ id }: Destination): void {
@@ -176,6 +223,7 @@ export class PortalDestinations extends LitElement {
               <button aria-label=${label(t.test)} ?disabled=${this.isBusy} @click=${() => this.test(destination)}>${t.test}</button>
               ${paused || state === "parked" ? nothing : html`<button aria-label=${label(t.pause)} ?disabled=${this.isBusy} @click=${() => set(true)}>${t.pause}</button>`}
               ${paused || state !== "active" ? html`<button aria-label=${label(t.resume)} ?disabled=${this.isBusy} @click=${() => set(false)}>${t.resume}</button>` : nothing}
+              <button aria-label=${label(t.edit)} ?disabled=${this.isBusy} @click=${() => this.startEdit(destination)}>${t.edit}</button>
               <button class="danger" aria-label=${label(t.remove)} ?disabled=${this.isBusy} @click=${() => this.askRemoval(id)}>${t.remove}</button>
             </div>`}
         ${replay
@@ -189,20 +237,27 @@ export class PortalDestinations extends LitElement {
   }
 
   private formOf(t: Texts): TemplateResult {
-    const kind = KINDS[this.kind];
+    const { edited } = this;
+    const kind = KINDS[edited?.kind ?? this.kind];
     const labels = labelsOf(this.language);
-    const inputs = (prefix: "settings" | "credentials"): TemplateResult[] =>
-      (kind?.[prefix] ?? []).map((field) => inputOf(prefix, field, undefined, labels));
-    return html`<form aria-label=${t.newDestination} @submit=${this.onCreate}>
-      <label>${t.name}<input name="name" required maxlength="100" autocomplete="off" /></label>
-      <label>${t.kind}<select @change=${(event: Event) => (this.kind = (event.target as HTMLSelectElement).value)}>
-        ${this.kinds.map((name) => html`<option value=${name} .selected=${name === this.kind}>${labelOf(name, labels)}</option>`)}
-      </select></label>
-      <label>${t.format}<select name="format">${kind?.formats.map((format) => html`<option>${format}</option>`)}</select></label>
-      <label>${t.actions}<input name="actions" placeholder="auth.*, *.deleted" /></label>
-      ${keyed(this.kind, html`${inputs("settings")} ${inputs("credentials")}`)}
-      <button class="primary" ?disabled=${this.isBusy}>${t.create}</button>
-    </form>`;
+    const title = edited ? t.editOf(visible(edited.name)) : t.newDestination;
+    const settings = kind?.settings.map((field) => inputOf("settings", field, edited?.settings[field.name], labels));
+    // Those that are stored are not shown, and stay if none is given.
+    const credentials = kind?.credentials.map((field) => inputOf("credentials", edited ? { ...field, required: false } : field, undefined, labels));
+    return html`<h3>${title}</h3>
+      <form aria-label=${title} @submit=${(event: SubmitEvent) => (edited ? this.onChange(event, edited) : this.onCreate(event))}>
+        <label>${t.name}<input name="name" required maxlength="100" autocomplete="off" .value=${edited?.name ?? ""} /></label>
+        ${edited
+          ? nothing
+          : html`<label>${t.kind}<select @change=${(event: Event) => (this.kind = (event.target as HTMLSelectElement).value)}>
+              ${this.kinds.map((name) => html`<option value=${name} .selected=${name === this.kind}>${labelOf(name, labels)}</option>`)}
+            </select></label>`}
+        <label>${t.format}<select name="format">${kind?.formats.map((format) => html`<option .selected=${format === (edited?.format ?? "json")}>${format}</option>`)}</select></label>
+        <label>${t.actions}<input name="actions" placeholder="auth.*, *.deleted" .value=${edited?.filter.actions?.join(", ") ?? ""} /></label>
+        ${keyed(this.kind, html`${settings} ${edited ? html`<p class="muted wide">${t.keepCredentials}</p>` : nothing} ${credentials}`)}
+        <button class="primary" ?disabled=${this.isBusy}>${edited ? t.storeChanges : t.create}</button>
+        ${edited ? html`<button type="button" @click=${() => this.beginForm()}>${t.cancel}</button>` : nothing}
+      </form>`;
   }
 
   override render(): TemplateResult {
@@ -220,7 +275,6 @@ export class PortalDestinations extends LitElement {
             <tbody>${this.destinations.map((destination) => this.rowOf(destination, t))}</tbody>
           </table></div>`
         : html`<p>${t.none}</p>`}
-      <h3>${t.newDestination}</h3>
       ${keyed(this.form, this.formOf(t))}`;
   }
 }

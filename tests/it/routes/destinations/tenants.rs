@@ -300,24 +300,35 @@ fn an_event_names_the_tenant_and_the_token_and_no_secret(database: DatabaseKind)
     let organization = with_admins(Organization::create(&server, "pro"));
     let acme = admin(&organization, "acme");
     let secret = json!({"credentials": {"headers": {"authorization": "Bearer of-the-receiver"}}});
-    let destination = created(&acme, merge(https(URL), secret));
+    let destination = created(&acme, merge(https(URL), secret.clone()));
     let shown = acme.one(&path_of(&destination), "destination");
     assert!(!shown.to_string().contains("of-the-receiver"), "{shown}");
-    let request = organization.master().get("/events");
-    let events = request
-        .query("tenant_id", "audit-server")
-        .query("action", "audit.destination.created")
+    let changed = merge(json!({"name": "renamed"}), secret);
+    acme.patch(&path_of(&destination))
+        .json(changed)
         .send()
-        .expect_status(200)
-        .list("events");
-    let [event] = events.as_slice() else {
-        panic!("{events:?}")
-    };
-    assert!(!event.to_string().contains("of-the-receiver"), "{event}");
-    assert_eq!(event["actor"]["id"], "acme");
-    assert_eq!(event["actor"]["name"], "viewer token");
-    assert_eq!(event["metadata"]["tenant_id"], "acme");
-    assert!(event["context"]["session_id"].is_string(), "{event}");
+        .expect_status(200);
+    for action in [
+        "audit.destination.created",
+        "audit.destination.updated",
+        "audit.destination.credentials_rotated",
+    ] {
+        let request = organization.master().get("/events");
+        let events = request
+            .query("tenant_id", "audit-server")
+            .query("action", action)
+            .send()
+            .expect_status(200)
+            .list("events");
+        let [event] = events.as_slice() else {
+            panic!("{events:?}")
+        };
+        assert!(!event.to_string().contains("of-the-receiver"), "{event}");
+        assert_eq!(event["actor"]["id"], "acme");
+        assert_eq!(event["actor"]["name"], "viewer token");
+        assert_eq!(event["metadata"]["tenant_id"], "acme");
+        assert!(event["context"]["session_id"].is_string(), "{event}");
+    }
     // The tenant does not see the events of the service.
     assert_eq!(acme.count(), 0);
     server.stop().success();
