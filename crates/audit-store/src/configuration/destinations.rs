@@ -102,8 +102,8 @@ fn by_turn<K: Eq + Hash>(runs: Vec<RunKey>, group_of: impl Fn(&RunKey) -> K) -> 
 
 /// Up to `limit` of these runs, in turns of the organizations. Within an organization, the destinations of its projects and those of all
 /// tenants take turns, and the tenants among each other. So neither an organization nor a tenant with many runs delays another.
-fn in_turns(runs: Vec<(RunKey, i64)>, limit: i64) -> Vec<RunKey> {
-    let runs = runs.into_iter().map(|(run, _)| run).collect();
+fn in_turns(runs: Vec<(RunKey, i64, Option<i64>)>, limit: i64) -> Vec<RunKey> {
+    let runs = runs.into_iter().map(|(run, ..)| run).collect();
     let of_tenants = by_turn(runs, |(_, _, organization_id, tenant)| {
         (organization_id.clone(), tenant.clone())
     });
@@ -155,14 +155,18 @@ impl Reader<'_> {
 
     /// Runs that may be leased at `now` and have something to do: a batch that was planned, events that they have not read, a
     /// checkpoint record, or the deletion of a replay that has ended. First up to `limit` whose last attempt has not failed, then up to
-    /// `limit` others, so that many receivers that fail delay none that works. In both, the organizations take turns, and their tenants;
+    /// `limit` whose receiver has never taken a batch, then up to `limit` whose last attempt has failed, so that many receivers that are new
+    /// or fail delay none that works. In each, the organizations take turns, and their tenants;
     /// of one organization or tenant, the run that has been due for the longest time is the first. Not those of paused destinations and of
     /// organizations on the free plan, and none that is parked.
     pub fn due_destination_runs(&mut self, now: Timestamp, limit: i64) -> Result<Vec<DueRun>> {
         let due = self.due_runs(now)?;
-        let (failing, working): (Vec<_>, Vec<_>) = due.into_iter().partition(|(_, attempts)| *attempts > 0);
+        let is_failing = |(_, attempts, _): &(RunKey, i64, Option<i64>)| *attempts > 0;
+        let (failing, others): (Vec<_>, Vec<_>) = due.into_iter().partition(is_failing);
+        let is_proven = |(.., success): &(RunKey, i64, Option<i64>)| success.is_some();
+        let (proven, untried): (Vec<_>, Vec<_>) = others.into_iter().partition(is_proven);
         let mut found = Vec::new();
-        let turns = [working, failing].map(|runs| in_turns(runs, limit));
+        let turns = [proven, untried, failing].map(|runs| in_turns(runs, limit));
         for (id, number, organization_id, _) in turns.into_iter().flatten() {
             let destination: Option<DestinationRow> = destinations::table
                 .find(&id)
@@ -186,8 +190,8 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// The due runs, each with its attempts since the last success.
-    fn due_runs(&mut self, now: Timestamp) -> Result<Vec<(RunKey, i64)>> {
+    /// The due runs, each with its attempts since the last success, and the time of that.
+    fn due_runs(&mut self, now: Timestamp) -> Result<Vec<(RunKey, i64, Option<i64>)>> {
         let checkpoint_before = now.plus_seconds(-STREAM_CHECKPOINT_SECONDS).as_micros();
         let far_ahead = now.plus_seconds(TIME_AHEAD_SECONDS_MAX);
         let attempt_far_ahead = far_ahead.plus_seconds(ATTEMPT_DELAY_SECONDS_MAX).as_micros();
@@ -230,6 +234,7 @@ impl Reader<'_> {
             .filter(is_planned.or(has_events).or(needs_checkpoint).or(is_ending))
             .order((
                 destination_runs::attempts.gt(0),
+                destination_runs::last_success_at.is_null(),
                 destination_runs::next_attempt_at,
                 destination_runs::destination_id,
                 destination_runs::number,
@@ -243,6 +248,7 @@ impl Reader<'_> {
                     destinations::created_by_tenant,
                 ),
                 destination_runs::attempts,
+                destination_runs::last_success_at,
             ));
         Ok(on_either!(self.session(), session => runs.load(session))?)
     }

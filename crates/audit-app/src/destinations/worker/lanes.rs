@@ -12,6 +12,8 @@ pub(super) struct Lane {
     pub(super) is_of_tenant: bool,
     /// Whether its last attempt has failed.
     pub(super) is_failing: bool,
+    /// Whether its receiver has never taken a batch.
+    pub(super) is_untried: bool,
     /// Whether the attempt in this lane was slow, once it has ended.
     pub(super) is_slow: bool,
 }
@@ -23,12 +25,15 @@ struct Running {
     is_of_tenant: bool,
     /// Whether it has failed or was slow.
     is_hindered: bool,
+    /// Whether it is that, or untried.
+    is_unproven: bool,
 }
 
 /// The runs that this process delivers.
 ///
 /// A receiver that does not respond, or takes its time, holds its lane. Runs that have failed or were slow together have half of the lanes,
-/// so that many such receivers delay others only until each was tried once.
+/// and with those whose receiver has never taken a batch they leave two lanes to all others. So many receivers that do not respond delay none
+/// that works while they are new, and others only until each was tried once.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     /// At most [`Self::RUNS_MAX`].
@@ -46,6 +51,8 @@ impl Lanes {
     pub(super) const OF_TENANTS_MAX: usize = 1;
     /// The most runs at once whose last attempt has failed or was slow.
     pub(super) const HINDERED_MAX: usize = 4;
+    /// The most of these, and of runs whose receiver has never taken a batch, at once.
+    pub(super) const UNPROVEN_MAX: usize = 6;
     /// The most slow runs that are remembered. With one more, all are tried as fast ones again.
     const SLOW_MAX: usize = 10_000;
 
@@ -61,6 +68,7 @@ impl Lanes {
     pub(super) fn take(&mut self, lane: Lane) -> Option<Lane> {
         let key = (lane.destination_id.clone(), lane.number);
         let is_hindered = lane.is_failing || self.slow.contains(&key);
+        let is_unproven = is_hindered || lane.is_untried;
         let count = |is_counted: &dyn Fn(&Running) -> bool| {
             self.runs.values().filter(|running| is_counted(running)).count()
         };
@@ -70,7 +78,8 @@ impl Lanes {
             && count(&is_own) < Self::OF_ORGANIZATION_MAX
             && (!lane.is_of_tenant
                 || count(&|running| is_own(running) && running.is_of_tenant) < Self::OF_TENANTS_MAX)
-            && (!is_hindered || count(&|running| running.is_hindered) < Self::HINDERED_MAX);
+            && (!is_hindered || count(&|running| running.is_hindered) < Self::HINDERED_MAX)
+            && (!is_unproven || count(&|running| running.is_unproven) < Self::UNPROVEN_MAX);
         if !is_free {
             return None;
         }
@@ -78,6 +87,7 @@ impl Lanes {
             organization_id: lane.organization_id.clone(),
             is_of_tenant: lane.is_of_tenant,
             is_hindered,
+            is_unproven,
         };
         self.runs.insert(key, running);
         Some(lane)
@@ -109,6 +119,7 @@ mod tests {
             organization_id: organization.to_string(),
             is_of_tenant: false,
             is_failing,
+            is_untried: false,
             is_slow: false,
         }
     }
@@ -168,6 +179,27 @@ mod tests {
         slow.into_iter().for_each(|lane| lanes.finish(lane));
         let fast = (0..5).filter_map(|number| lanes.take(lane(number, 0, false)));
         assert_eq!(fast.count(), 5, "those four were fast now");
+    }
+
+    #[test]
+    fn runs_whose_receiver_is_new_leave_two_lanes_to_others() {
+        let mut lanes = Lanes::default();
+        let untried = |organization| Lane {
+            is_untried: true,
+            ..lane(organization, 0, false)
+        };
+        let new = (0..50).filter_map(|organization| lanes.take(untried(organization)));
+        let new: Vec<Lane> = new.collect();
+        assert_eq!(new.len(), Lanes::UNPROVEN_MAX);
+        assert_eq!(
+            lanes.take(lane(60, 0, true)),
+            None,
+            "one that has failed waits too"
+        );
+        let working = taken(&mut lanes, 50, false);
+        assert_eq!(working.len(), Lanes::RUNS_MAX - Lanes::UNPROVEN_MAX);
+        new.into_iter().chain(working).for_each(|lane| lanes.finish(lane));
+        assert!(lanes.is_empty());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// How often it is looked for due runs: events that any node has stored, and delays that are over.
 const POLL: Duration = Duration::from_secs(1);
-/// The most due runs of one look, and as many whose last attempt has failed. More than there are lanes, because some of them may not take
+/// The most due runs of one look, as many whose receiver has never taken a batch, and as many whose last attempt has failed. More than there are lanes, because some of them may not take
 /// one.
 const DUE_RUNS_MAX: i64 = 32;
 /// An attempt that took as long was slow.
@@ -136,6 +136,7 @@ impl DestinationThread {
                 organization_id: due.organization_id.clone(),
                 is_of_tenant: due.destination.created_by_tenant.is_some(),
                 is_failing: due.run.attempts > 0,
+                is_untried: due.run.last_success_at.is_none(),
                 is_slow: false,
             };
             if let Some(lane) = self.lanes.take(lane) {

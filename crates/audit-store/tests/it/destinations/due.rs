@@ -11,7 +11,7 @@ on_both_databases! {
     a_paused_destination_and_one_of_the_free_plan_are_not_due,
     an_organization_with_many_due_runs_leaves_the_others_their_turns,
     tenants_take_turns_and_delay_neither_their_organization_nor_another,
-    receivers_that_fail_delay_none_that_works,
+    receivers_that_fail_or_are_new_delay_none_that_works,
     main_runs_are_counted_by_state,
 }
 
@@ -198,7 +198,7 @@ fn tenants_take_turns_and_delay_neither_their_organization_nor_another(kind: Dat
     assert_eq!(ids, ["a1", "own 1", "other", "b1", "own 2", "a2", "a3"]);
 }
 
-fn receivers_that_fail_delay_none_that_works(kind: DatabaseKind) {
+fn receivers_that_fail_or_are_new_delay_none_that_works(kind: DatabaseKind) {
     let fixture = Fixture::with_two_events(kind);
     for (organization, id) in [(2, "failing 2"), (3, "failing 3"), (4, "failing 4")] {
         add_of_other(&fixture, organization, id, |run| {
@@ -207,8 +207,17 @@ fn receivers_that_fail_delay_none_that_works(kind: DatabaseKind) {
             run.next_attempt_at = NOW.plus_seconds(-i64::from(organization)).as_micros();
         });
     }
-    fixture.add(&fixture.run("working"));
-    assert_eq!(due_ids(&fixture, 2), ["working", "failing 4", "failing 3"]);
+    for (organization, id) in [(5, "new 5"), (6, "new 6"), (7, "new 7")] {
+        add_of_other(&fixture, organization, id, |run| {
+            run.next_attempt_at = NOW.plus_seconds(-i64::from(organization)).as_micros();
+        });
+    }
+    fixture.add(&DestinationRunRow {
+        last_success_at: Some(NOW.as_micros()),
+        ..fixture.run("working")
+    });
+    let expected = ["working", "new 7", "new 6", "failing 4", "failing 3"];
+    assert_eq!(due_ids(&fixture, 2), expected);
 }
 
 /// Adds a destination of another organization, whose log has two events.
