@@ -57,6 +57,7 @@ ADVANCES = (20, 1_000, 4_000, 8 * 3_600, 20 * 3_600)
 PAST_GRACE_SECONDS = 2 * 3_600
 FILE_EVENTS = 500
 FINISH_ROUNDS_MAX = 40
+LISTING_LEASE_SECONDS = 900
 FINISH_SECONDS_MAX = 300
 OPEN = "SELECT kind, state, cursor_seq > first_seq FROM removals WHERE state <> 'done'"
 
@@ -397,6 +398,8 @@ class Drill:
             self.archive.wanted = None
             self.archive.process.wait(FINISH_SECONDS_MAX)
             self.archive.tend()
+        # Nobody has the identifiers of a list whose node was killed: it is given up when its lease ends.
+        self.restart_after(LISTING_LEASE_SECONDS)
         for _ in range(FINISH_ROUNDS_MAX):
             processes.wait_until(self.is_settled, FINISH_SECONDS_MAX, "all removals wait or are done")
             if self.is_done():
@@ -404,16 +407,19 @@ class Drill:
             for writer in writers:
                 # After a day without events the server would not trust its clock.
                 writer.store_some(1)
-            self.watch.close()
-            self.node.end()
-            self.clock.advance(PAST_GRACE_SECONDS)
-            self.start()
+            self.restart_after(PAST_GRACE_SECONDS)
         raise RuntimeError(f"not done: {self.watch.states()}")
 
     def restore(self):
         """What retention removed from one log is put back, while the command and the server are killed. In the other one no trace may be left."""
         self.watch.close()
         Restore(self, self.logs[0]).run()
+
+    def restart_after(self, seconds):
+        self.watch.close()
+        self.node.end()
+        self.clock.advance(seconds)
+        self.start()
 
     def is_settled(self):
         """Whether nothing but a grace is waited for."""
