@@ -144,7 +144,7 @@ impl Deployment {
             .create_rule(json!({"type": "field_redact", "name": "secret", "fields": ["metadata.secret"]}));
         let tier = json!({"name": "support", "categories": ["mutation"], "hidden_fields": ["metadata"]});
         master.post("/viewer-tiers").json(tier).send().expect_status(201);
-        let portal = json!({"name": "Acme", "logo": LOGO});
+        let portal = json!({"name": "Acme", "logo": LOGO, "sign_in_url": "https://app.example.com/"});
         master.patch("/portal").json(portal).send().expect_status(200);
         let label = json!({"languages": {"en": {"label": "Created"}}});
         master
@@ -238,6 +238,7 @@ impl Deployment {
         }
         let portal = project.get("/portal").send().expect_status(200);
         assert_eq!(portal["portal"]["logo"], LOGO);
+        assert_eq!(portal["portal"]["sign_in_url"], "https://app.example.com/");
         seen.push(portal["portal"].clone());
         let labels = project
             .get("/actions/labels?language=en")

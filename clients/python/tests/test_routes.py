@@ -104,7 +104,8 @@ def use_keys(client: Client) -> None:
     client.actions.put("a.b", {"en": {"label": "x", "template": "{actor}"}}, icon="key")
     client.actions.delete("a.b")
     client.portal.get()
-    client.portal.update(name="n", logo=NULL, destination_kinds=["https"])
+    client.portal.update(name="n", logo=NULL, destination_kinds=["https"], sign_in_url="https://app.example.com/")
+    client.portal.sign_in_url("id")
     tier: Dict[str, Any] = {"categories": ["auth"], "actions": ["a.*"], "hidden_fields": [], "routes": []}
     client.viewer_tiers.list()
     client.viewer_tiers.get("n")

@@ -123,7 +123,7 @@ export class Projects extends Resource {
   }
 }
 
-/** Name and logo of the project's portal. */
+/** Name and logo of the project's portal, what tenants may create in it, and where its readers sign in. */
 export class Portal extends Resource {
   async get(): Promise<T.Portal> {
     return (await this.call<T.ResponseOf<"get_portal">>("GET", "/portal")).portal;
@@ -132,6 +132,11 @@ export class Portal extends Resource {
   /** Changes what is given; `null` removes it. The logo is a data URL of a PNG, JPEG or WebP file. */
   async update(change: T.PortalChange): Promise<T.Portal> {
     return (await this.call<T.ResponseOf<"update_portal">>("PATCH", "/portal", { body: change })).portal;
+  }
+
+  /** Where readers of the portal of a project sign in; 404 where it has no such URL. Needs no credential. */
+  async signInUrl(projectId: string): Promise<string> {
+    return (await this.callUnscoped<T.ResponseOf<"get_portal_sign_in">>("GET", `/portal/${part(projectId)}/sign-in`)).sign_in_url;
   }
 }
 

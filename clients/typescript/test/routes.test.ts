@@ -92,7 +92,8 @@ async function useKeys(client: AuditClient): Promise<void> {
   await client.viewerTokens.create({ tenant_id: "acme", tier: "support", expires_in: 600, portal: true });
   await client.projects.usage();
   await client.portal.get();
-  await client.portal.update({ name: "n", logo: null, destination_kinds: ["https"] });
+  await client.portal.update({ name: "n", logo: null, destination_kinds: ["https"], sign_in_url: "https://app.example.com/" });
+  await client.portal.signInUrl("id");
   assert.ok((await count(client.actions.iterate({ limit: 10 }))) > 1);
   await client.actions.labels("de");
   await client.actions.put("a.b", { icon: "key", languages: { en: { label: "x", template: "{actor}" } } });

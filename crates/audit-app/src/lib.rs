@@ -141,7 +141,7 @@ pub use log::{
     Witnesses,
 };
 pub use measured::Measured;
-pub use portal::{Logo, LogoError, Portal, PortalChange};
+pub use portal::{Logo, LogoError, Portal, PortalChange, SignInUrl, SignInUrlError};
 pub use purge::{DELIVERIES_KEPT_SECONDS, Purged};
 pub use reading::ReadingStatistics;
 pub use redaction::trial::RedactionTrial;

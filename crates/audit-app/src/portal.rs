@@ -1,6 +1,7 @@
-//! The portal of a project: the name and logo that it shows, and the destinations that tenants may create.
+//! The portal of a project: the name and logo that it shows, the destinations that tenants may create, and where readers sign in.
 
 mod changes;
+mod sign_in;
 
 use crate::error::{AppError, Result};
 use audit_destinations::Kind;
@@ -12,6 +13,8 @@ use imagesize::{ImageError, ImageType};
 use std::fmt;
 use std::str::FromStr;
 
+pub use sign_in::{SignInUrl, SignInUrlError};
+
 /// The settings of a portal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Portal {
@@ -21,15 +24,18 @@ pub struct Portal {
     pub logo: Option<Logo>,
     /// The kinds of destinations that tenants may create, where their tier allows destinations; `None` for all.
     pub destination_kinds: Option<Vec<Kind>>,
+    /// Where readers without a token sign in; `None` for nowhere.
+    pub sign_in_url: Option<SignInUrl>,
 }
 
-/// A change of a portal. `Some(None)` removes the name, the logo or the limit of kinds.
+/// A change of a portal. `Some(None)` removes the name, the logo, the limit of kinds or the URL.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "as in Portal")]
 pub struct PortalChange {
     pub name: Option<Option<Name>>,
     pub logo: Option<Option<Logo>>,
     pub destination_kinds: Option<Option<Vec<Kind>>>,
+    pub sign_in_url: Option<Option<SignInUrl>>,
 }
 
 /// An image in one of the formats that cannot contain code: PNG, JPEG or WebP. Its text is a data URL (RFC 2397) in base64, so
@@ -142,6 +148,11 @@ impl Portal {
             name: name.map_err(|_| damaged("name of a portal"))?,
             logo: logo.map_err(|_| damaged("logo of a portal"))?,
             destination_kinds: kinds.map_err(|_| damaged("kind of destination"))?,
+            sign_in_url: row
+                .sign_in_url
+                .as_deref()
+                .map(SignInUrl::from_stored)
+                .transpose()?,
         })
     }
 
@@ -156,6 +167,7 @@ impl Portal {
                 .destination_kinds
                 .as_ref()
                 .map(|kinds| kinds.iter().map(Kind::to_string).collect()),
+            sign_in_url: self.sign_in_url.as_ref().map(SignInUrl::to_string),
         }
     }
 }

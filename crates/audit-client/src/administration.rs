@@ -6,7 +6,7 @@
 use crate::client::Client;
 use crate::error::Error;
 use crate::pages::{Pages, objects, segment, with_query};
-use crate::reading::object;
+use crate::reading::{object, text};
 use crate::transport::Call;
 use serde_json::{Map, Value, json};
 
@@ -288,7 +288,7 @@ impl Client {
         )
     }
 
-    /// Name and logo of the project's portal.
+    /// Name and logo of the project's portal, what tenants may create in it, and where its readers sign in.
     ///
     /// # Errors
     /// [`Error::Api`], [`Error::Network`].
@@ -296,7 +296,8 @@ impl Client {
         object(self.get("/portal")?, "portal")
     }
 
-    /// Changes name and logo of the project's portal: `null` removes one. The logo is a data URL of a PNG, JPEG or WebP file. Master key.
+    /// Changes name, logo, `destination_kinds` and `sign_in_url` of the project's portal: `null` removes one. The logo is a data URL of a
+    /// PNG, JPEG or WebP file. Master key.
     ///
     /// # Errors
     /// [`Error::Api`], [`Error::Network`].
@@ -305,6 +306,15 @@ impl Client {
             self.send("PATCH", "/portal".to_owned(), Some(members), false)?,
             "portal",
         )
+    }
+
+    /// Where readers of the portal of a project sign in. Needs no credential.
+    ///
+    /// # Errors
+    /// [`Error::Api`], with status 404 where the project has no such URL; [`Error::Network`].
+    pub fn portal_sign_in_url(&self, project_id: &str) -> Result<String, Error> {
+        let response = self.get(&format!("/portal/{}/sign-in", segment(project_id)?))?;
+        text(&response, "sign_in_url")
     }
 
     /// The actions that events have or that have a label, `limit` (1 to 100) on a page.

@@ -360,7 +360,7 @@ impl Client {
 }
 
 /// The text with this name in a response.
-fn text(response: &Value, name: &str) -> Result<String, Error> {
+pub(crate) fn text(response: &Value, name: &str) -> Result<String, Error> {
     let text = response[name].as_str().map(str::to_owned);
     text.ok_or_else(|| Error::network(format!("the response has no {name}")))
 }

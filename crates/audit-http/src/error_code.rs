@@ -218,8 +218,8 @@ impl ErrorCode {
                 "the body has no `Content-Type: application/json`, or with a `Content-Encoding` other than `gzip`"
             }
             Self::RateLimited => {
-                "too many requests of the credential, if the operator limits them, or of the address to streams; \
-                 `Retry-After` is the time to wait"
+                "too many requests of the credential, if the operator limits them, or of the address to streams or to the URL at which \
+                 readers of a portal sign in; `Retry-After` is the time to wait"
             }
             Self::DailyEventLimitReached => {
                 "the project has reached the limit of its plan of this UTC day; `Retry-After` is the time until the \

@@ -45,7 +45,8 @@ pub(crate) async fn around_route(
     let allowance = take_allowance(&state, request.request());
     // Errors of handlers and extractors arrive as responses that carry them; any other error does not belong to a
     // request.
-    let response = match (allowance.and_then(|allowance| allowance.refusal()), &span) {
+    let refusal = allowance.and_then(|allowance| allowance.refusal("this credential asks too often"));
+    let response = match (refusal, &span) {
         (Some(refusal), _) => request.error_response(refusal),
         (None, Some(span)) => span.scope(next.call(request)).await?.map_into_boxed_body(),
         (None, None) => next.call(request).await?.map_into_boxed_body(),

@@ -1,4 +1,5 @@
-//! The rate limit of a credential: a token bucket for each, in this process. Off unless configured.
+//! Rate limits: a token bucket for each credential, in this process, off unless configured; and one for each address that asks where to
+//! sign in.
 //!
 //! A bucket holds `burst` tokens, each request takes one, and they come back at a steady rate. The headers are those of
 //! `draft-ietf-httpapi-ratelimit-headers-07`. A full bucket is equivalent to none, so full ones are dropped when the
@@ -168,11 +169,11 @@ impl Allowance {
         buckets.take(without_scheme(text))
     }
 
-    /// Why the request is not allowed; `None` if it is.
-    pub(crate) fn refusal(&self) -> Option<ApiError> {
+    /// Why the request is not allowed, in the words of `message`; `None` if it is.
+    pub(crate) fn refusal(&self, message: &str) -> Option<ApiError> {
         let wait = self.wait?;
         Some(ApiError::from(AppError::RateLimited {
-            message: "this credential asks too often".to_owned(),
+            message: message.to_owned(),
             retry_after_seconds: ceil_seconds(wait).max(1),
         }))
     }

@@ -138,6 +138,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint!(POST "/api/v1/viewer-tokens" => viewer_tokens::create),
     endpoint!(GET "/api/v1/portal" => portal::get),
     endpoint!(PATCH "/api/v1/portal" => portal::change),
+    endpoint!(GET "/api/v1/portal/{project_id}/sign-in" => portal::sign_in),
     endpoint!(GET "/api/v1/actions" => actions::list),
     endpoint!(GET "/api/v1/actions/labels" => actions::labels),
     endpoint!(PUT "/api/v1/actions/{action}" => actions::put),

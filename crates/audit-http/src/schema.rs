@@ -6,7 +6,7 @@ use audit_app::{
     AlertAction, AlertId, AlertStatus, Behavior, Builtin, DeliveryId, DeliveryKind, DeliveryStatus,
     DestinationId, DestinationKind, DestinationState, DestinationVerdict, DistinctField, ErasureId,
     ErasureState, FailureKind, FieldPath, GroupBy, HoldId, Logo, OutOfReachKind, Pattern, RETENTION_DAYS_MAX,
-    RecordFormat, RetentionPreset, Severity, StreamStatus, WaitingFor, WebhookFormat, WebhookId,
+    RecordFormat, RetentionPreset, Severity, SignInUrl, StreamStatus, WaitingFor, WebhookFormat, WebhookId,
 };
 use audit_domain::{
     Action, ActionGlob, ActionIcon, ActorType, Basis, Category, Environment, EventId, Extent, HiddenField,
@@ -260,6 +260,8 @@ described! {
     TemplateText = text(1, SentenceTemplate::CHARS_MAX, None);
     /// The data URL of a logo.
     LogoText = text(0, Logo::URL_CHARS_MAX, Some("^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$"));
+    /// The URL of a page at which readers of a portal sign in.
+    SignInUrlText = text(0, SignInUrl::CHARS_MAX, Some("^[Hh][Tt][Tt][Pp][Ss]?://[^#]+$"));
     /// The path of a field that a viewer tier hides.
     HiddenFieldText = text(0, HiddenField::CHARS_MAX, Some(&format!(
         r"^({})(\.[^.]+)*$",

@@ -15,6 +15,10 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// How often a client without a credential may ask where to sign in. A whole company can have one address.
+const SIGN_INS_PER_SECOND_MAX: u32 = 10;
+const SIGN_INS_AT_ONCE_MAX: u32 = 100;
+
 /// The state that all handlers share.
 pub struct HttpState {
     /// For endpoints that take no credential. Handlers of the others reach the service through [`crate::caller`].
@@ -30,6 +34,8 @@ pub struct HttpState {
     /// Whether clients reach this process over TLS.
     pub(crate) has_tls: bool,
     pub(crate) buckets: Option<Buckets>,
+    /// By address, for requests that ask where to sign in.
+    pub(crate) sign_ins: Buckets,
     /// For the bodies of callers with a credential.
     pub(crate) bodies: Shared,
     /// For the bodies of streams.
@@ -100,6 +106,10 @@ impl HttpState {
             trusted_proxies: options.trusted_proxies,
             without_streams: options.without_streams,
             buckets: options.rate_limit.map(Buckets::new),
+            sign_ins: Buckets::new(RateLimit {
+                per_second: SIGN_INS_PER_SECOND_MAX,
+                burst: SIGN_INS_AT_ONCE_MAX,
+            }),
             bodies: Shared::new(BODIES_BYTES_MAX),
             stream_bodies: Shared::new(STREAM_BODIES_BYTES_MAX),
             inflaters: inflaters(),

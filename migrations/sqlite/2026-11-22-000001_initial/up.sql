@@ -124,7 +124,9 @@ CREATE TABLE portals (
     logo_type TEXT,
     logo BLOB,
     -- JSON: the kinds of destinations that tenants may create. NULL: all kinds.
-    destination_kinds TEXT
+    destination_kinds TEXT,
+    -- Where readers without a token sign in. NULL: nowhere.
+    sign_in_url TEXT
 );
 
 -- How people read an action: labels, sentences and an icon. The primary key lists the actions of a project in order.

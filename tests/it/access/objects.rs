@@ -120,6 +120,12 @@ impl Objects {
                 put.send().expect_status(200);
                 action
             }
+            Target::SignIn => {
+                let change = json!({"sign_in_url": "https://app.example.com/sign-in"});
+                let request = own.master().patch("/portal").json(change);
+                request.send().expect_status(200);
+                own.project_id.clone()
+            }
             Target::Tier => {
                 let name = unique_name();
                 own.create_tier(json!({"name": name}));

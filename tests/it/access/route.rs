@@ -35,6 +35,8 @@ pub(crate) enum Target {
     Tier,
     /// An action with a label.
     Action,
+    /// The project, whose readers can sign in.
+    SignIn,
     AlertRule,
     Alert,
     /// The same for every request.

@@ -256,6 +256,10 @@ pub(crate) const ROUTES: &[Route] = &[
             200,
         )
     },
+    Route {
+        target: Target::SignIn,
+        ..open("/api/v1/portal/:project_id/sign-in")
+    },
     both(READ, "/api/v1/actions", 200),
     Route {
         query: "?language=de-AT",

@@ -71,6 +71,25 @@ fn a_project_and_a_key_are_changed_in_their_cell_and_in_the_lists() {
 }
 
 #[test]
+fn readers_of_a_portal_learn_where_to_sign_in_wherever_its_project_is() {
+    let Some(deployment) = Cells::create() else {
+        return;
+    };
+    for cell in ["home", "near", "far"] {
+        let organization = deployment.organization_in(cell);
+        // The server that has not seen the organization yet.
+        let elsewhere = organization.on(&deployment.servers[1]);
+        let path = format!("/portal/{}/sign-in", organization.project_id);
+        let read = || elsewhere.anonymous().get(&path).send();
+        read().expect_error(404, "not_found");
+        let url = format!("https://{cell}.example.com/");
+        let change = organization.master().patch("/portal");
+        change.json(json!({"sign_in_url": url})).send().expect_status(200);
+        assert_eq!(read().expect_status(200)["sign_in_url"], url, "{cell}");
+    }
+}
+
+#[test]
 fn projects_and_keys_of_an_organization_are_listed_over_all_cells() {
     let Some(deployment) = Cells::create() else {
         return;

@@ -1,6 +1,6 @@
-//! Name and logo of the portal.
+//! Name and logo of the portal, and where its readers sign in.
 
-use audit_tests::{DatabaseKind, Organization, event, on_both_databases};
+use audit_tests::{DatabaseKind, Organization, Response, address, event, on_both_databases};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 const DOT: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 /// The size of the largest logo, as it is documented.
 const LOGO_BYTES_MAX: usize = 64 * 1024;
+/// How many requests for the page to sign in an address may send at once, as it is documented.
+const SIGN_INS_AT_ONCE_MAX: usize = 100;
+const SIGN_IN: &str = "https://app.example.com/sign-in?from=audit";
 
 on_both_databases! {
     a_portal_has_neither_name_nor_logo_at_first,
@@ -17,6 +20,10 @@ on_both_databases! {
     a_project_has_a_portal_of_its_own,
     every_fault_of_a_portal_is_named,
     the_largest_logo_is_stored_and_a_larger_one_refused,
+    where_readers_sign_in_is_set_told_to_everybody_and_removed,
+    without_a_page_to_sign_in_a_project_looks_like_none,
+    every_fault_of_a_page_to_sign_in_is_named,
+    an_address_asks_where_to_sign_in_only_so_often,
 }
 
 /// Name and logo.
@@ -146,4 +153,100 @@ fn the_largest_logo_is_stored_and_a_larger_one_refused(database: DatabaseKind) {
         .send()
         .expect_invalid(&["logo"]);
     assert_eq!(portal(&organization)["logo"], json!(largest));
+}
+
+/// The response to a reader without a credential.
+fn sign_in(organization: &Organization, project_id: &str) -> Response {
+    let path = format!("/portal/{project_id}/sign-in");
+    organization
+        .anonymous()
+        .with_address(&address())
+        .get(&path)
+        .send()
+}
+
+fn where_readers_sign_in_is_set_told_to_everybody_and_removed(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    let of_portal = |client: &audit_tests::Client| {
+        client.get("/portal").send().expect_status(200)["portal"]["sign_in_url"].clone()
+    };
+    assert_eq!(of_portal(&organization.project()), Value::Null);
+    change(&organization, json!({"sign_in_url": SIGN_IN, "logo": DOT}));
+    // Another change keeps it.
+    change(&organization, json!({"name": "Acme"}));
+    assert_eq!(of_portal(&organization.master()), SIGN_IN);
+    assert_eq!(of_portal(&organization.viewer("tenant-1", "full")), SIGN_IN);
+    let told = sign_in(&organization, &organization.project_id).expect_status(200);
+    let members: Vec<&String> = told.body().as_object().expect("an object").keys().collect();
+    assert_eq!(
+        members,
+        ["request_id", "sign_in_url"],
+        "and nothing else of the portal"
+    );
+    assert_eq!(told["sign_in_url"], SIGN_IN);
+    change(&organization, json!({"sign_in_url": null}));
+    sign_in(&organization, &organization.project_id).expect_error(404, "not_found");
+    assert_eq!(portal(&organization), json!({"name": "Acme", "logo": DOT}));
+}
+
+fn without_a_page_to_sign_in_a_project_looks_like_none(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    change(&organization, json!({"name": "Acme"}));
+    let other = organization.create_project("without a portal");
+    let unknown = "00000000-0000-4000-8000-000000000000";
+    let errors = [&organization.project_id, &other, unknown, "nonsense", "%00"].map(|project_id| {
+        let refusal = sign_in(&organization, project_id).expect_error(404, "not_found");
+        refusal.body()["error"].clone()
+    });
+    assert!(errors.iter().all(|error| *error == errors[0]), "{errors:?}");
+}
+
+fn every_fault_of_a_page_to_sign_in_is_named(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    change(&organization, json!({"sign_in_url": SIGN_IN}));
+    let longest = format!("{:x<2048}", "https://app.example.com/");
+    for url in [
+        json!(""),
+        json!(7),
+        json!("app.example.com"),
+        json!("/sign-in"),
+        json!("javascript:alert(1)"),
+        json!("data:text/html,<script>alert(1)</script>"),
+        json!("http://app.example.com/sign-in"),
+        json!("https://user:secret@app.example.com/"),
+        json!("https://app.example.com/#here"),
+        json!(format!("{longest}x")),
+    ] {
+        let body = json!({"sign_in_url": url});
+        let refused = organization.master().patch("/portal").json(body).send();
+        refused.expect_status(400).expect_invalid(&["sign_in_url"]);
+    }
+    let told = || sign_in(&organization, &organization.project_id).expect_status(200)["sign_in_url"].clone();
+    assert_eq!(told(), SIGN_IN, "nothing was changed");
+    for url in [longest.as_str(), "http://localhost:3000/sign-in", "http://[::1]/"] {
+        change(&organization, json!({"sign_in_url": url}));
+        assert_eq!(told(), url);
+    }
+}
+
+fn an_address_asks_where_to_sign_in_only_so_often(database: DatabaseKind) {
+    let organization = Organization::fresh(database);
+    change(&organization, json!({"sign_in_url": SIGN_IN}));
+    let client = organization.anonymous().with_address(&address());
+    let path = format!("/portal/{}/sign-in", organization.project_id);
+    // Far more than come back while they are sent.
+    let responses = (0..50 * SIGN_INS_AT_ONCE_MAX).map(|_| client.get(&path).send());
+    let (mut accepted, mut refused) = (0, None);
+    for response in responses {
+        if response.status() == 429 {
+            refused = Some(response);
+            break;
+        }
+        response.expect_status(200);
+        accepted += 1;
+    }
+    let refused = refused.expect("one is refused").expect_error(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert!(accepted >= SIGN_INS_AT_ONCE_MAX, "{accepted}");
+    sign_in(&organization, &organization.project_id).expect_status(200);
 }

@@ -8,6 +8,7 @@ on_both_databases! {
     archiving_and_unarchiving_are_events_of_their_own,
     paths_of_metadata_filters_are_changes_of_the_project,
     labels_of_actions_are_recorded_with_what_they_were,
+    where_readers_of_the_portal_sign_in_is_a_change_of_it,
 }
 
 fn archiving_and_unarchiving_are_events_of_their_own(database: DatabaseKind) {
@@ -120,4 +121,21 @@ fn labels_of_actions_are_recorded_with_what_they_were(database: DatabaseKind) {
             .iter()
             .all(|event| event["target"] == json!({"id": "user.created", "type": "action_label"}))
     );
+}
+
+fn where_readers_of_the_portal_sign_in_is_a_change_of_it(database: DatabaseKind) {
+    let organization = organization(database);
+    let (master, project) = (organization.master(), organization.project());
+    let before = own_events(&project).len();
+    let url = json!("https://app.example.com/sign-in");
+    for url in [&url, &url, &Value::Null] {
+        let change = master.patch("/portal").json(json!({"sign_in_url": url}));
+        change.send().expect_status(200);
+    }
+    let events = own_events(&project).split_off(before);
+    let changes: Vec<&Value> = events.iter().map(|event| &event["changes"]).collect();
+    // What was not set has no value.
+    let set = json!([{"field": "sign_in_url", "after": url}]);
+    let removed = json!([{"field": "sign_in_url", "before": url}]);
+    assert_eq!(changes, [&set, &removed]);
 }

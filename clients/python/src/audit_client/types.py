@@ -807,11 +807,15 @@ class Usage(TypedDict):
 
 
 class PortalLook(TypedDict):
-    """``destination_kinds`` are the kinds that tenants may create; with a viewer token those that it may create."""
+    """``destination_kinds`` are the kinds that tenants may create; with a viewer token those that it may create.
+
+    ``sign_in_url`` is where readers without a token sign in.
+    """
 
     name: Optional[str]
     logo: Optional[str]
     destination_kinds: List[DestinationKind]
+    sign_in_url: Optional[str]
 
 
 class _ActionTextRequired(TypedDict):

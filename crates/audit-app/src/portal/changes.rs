@@ -50,6 +50,7 @@ impl AuditLog {
                 destination_kinds: change
                     .destination_kinds
                     .unwrap_or_else(|| before.destination_kinds.clone()),
+                sign_in_url: change.sign_in_url.unwrap_or_else(|| before.sign_in_url.clone()),
             };
             if after == before {
                 return Ok(Changed::nothing(after));

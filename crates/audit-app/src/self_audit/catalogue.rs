@@ -57,7 +57,7 @@ audit_domain::words! {
         ViewerTierUpdated = "audit.viewer_tier.updated",
         /// A viewer tier was deleted.
         ViewerTierDeleted = "audit.viewer_tier.deleted",
-        /// Name or logo of the portal were changed.
+        /// Settings of the portal were changed.
         PortalUpdated = "audit.portal.updated",
         /// An action was labelled.
         ActionLabelCreated = "audit.action_label.created",

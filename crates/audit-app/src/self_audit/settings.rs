@@ -124,6 +124,7 @@ pub(super) fn of_portal(portal: &Portal) -> Settings {
         name,
         logo,
         destination_kinds,
+        sign_in_url,
     } = portal;
     let digest = |logo: &Logo| {
         let hash = Sha256::digest(logo.to_string());
@@ -134,6 +135,7 @@ pub(super) fn of_portal(portal: &Portal) -> Settings {
         ("name", text_or_null(name.as_ref())),
         ("logo", text_or_null(logo.as_ref().map(digest))),
         ("destination_kinds", texts_or_null(destination_kinds.as_deref())),
+        ("sign_in_url", text_or_null(sign_in_url.as_ref())),
     ])
 }
 

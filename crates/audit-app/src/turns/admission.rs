@@ -6,7 +6,7 @@ use crate::credential_hash::hash_of;
 use crate::error::{AppError, Result};
 use crate::service::AuditLog;
 use crate::telemetry::timed;
-use audit_admission::Busy;
+use audit_admission::{Busy, Turns};
 use audit_auth::{Policy, Principal};
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -24,7 +24,28 @@ impl AuditLog {
         client: String,
         work: impl FnOnce(&Arc<Self>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let turn = timed(ADMISSION, self.turns.streams.take(client, ())).await;
+        self.in_turn(&self.turns.streams, client, work).await
+    }
+
+    /// As [`Self::for_address`], for a read that costs no more than the look-up of a credential: it takes a turn of those.
+    ///
+    /// # Errors
+    /// As [`Self::for_address`].
+    pub async fn look_up_for_address<T: Send + 'static>(
+        self: &Arc<Self>,
+        client: String,
+        work: impl FnOnce(&Arc<Self>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.in_turn(&self.turns.look_ups, client, work).await
+    }
+
+    async fn in_turn<T: Send + 'static>(
+        self: &Arc<Self>,
+        turns: &Arc<Turns<String, ()>>,
+        client: String,
+        work: impl FnOnce(&Arc<Self>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let turn = timed(ADMISSION, turns.take(client, ())).await;
         let turn = ReadTurn::new(AnyTurn::OfAddress(turn.map_err(busy)?));
         let this = Arc::clone(self);
         turn.run(move || work(&this)).await

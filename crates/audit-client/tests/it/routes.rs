@@ -215,7 +215,10 @@ fn use_administration(client: &Client) -> Result<(), audit_client::Error> {
     )?;
     client.delete_action_label("a.b")?;
     client.portal()?;
-    client.update_portal(&json!({"name": "n", "logo": null, "destination_kinds": ["https"]}))?;
+    client.update_portal(&json!({
+        "name": "n", "logo": null, "destination_kinds": ["https"], "sign_in_url": "https://app.example.com/"
+    }))?;
+    client.portal_sign_in_url("id")?;
     let filters = [
         ("status", "open"),
         ("severity", "low"),

@@ -1,11 +1,14 @@
 //! `/api/v1/portal`.
 
 use crate::caller::Caller;
+use crate::client_address::client_of;
 use crate::error::ApiError;
-use crate::input::{Fielded, JsonBody, ProjectParameters};
+use crate::input::{Fielded, JsonBody, NoParameters, ProjectParameters};
 use crate::reply::Reply;
-use crate::schema::{LogoText, NameText, Nullable, Word, absent_not_null};
-use audit_app::{DestinationKind, Logo, Portal, PortalChange};
+use crate::schema::{LogoText, NameText, Nullable, SignInUrlText, Word, absent_not_null};
+use crate::state::HttpState;
+use actix_web::{HttpRequest, web};
+use audit_app::{AppError, DestinationKind, Logo, Portal, PortalChange, SignInUrl};
 use audit_auth::{Master, Readers};
 use audit_domain::{Fields, Name};
 use schemars::JsonSchema;
@@ -23,6 +26,9 @@ pub(super) struct PortalChangeInput {
     logo: Option<Nullable<LogoText>>,
     /// The kinds of destinations that tenants may create with viewer tokens whose tier allows destinations; `null` for all. What is there stays.
     destination_kinds: Option<Nullable<KindList>>,
+    /// The page of your application at which readers of the portal who have no token sign in; `null` for none. An `https` URL without
+    /// user name and fragment, or an `http` URL with `localhost`, `127.0.0.1` or `[::1]`.
+    sign_in_url: Option<Nullable<SignInUrlText>>,
 }
 
 #[derive(JsonSchema)]
@@ -42,6 +48,8 @@ struct PortalBody {
     /// The kinds of destinations that tenants may create; with a viewer token those that it may create.
     #[schemars(with = "Vec<Word<DestinationKind>>")]
     destination_kinds: Vec<&'static str>,
+    #[schemars(with = "Option<SignInUrlText>")]
+    sign_in_url: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -50,12 +58,21 @@ pub(super) struct OnePortalBody {
     portal: PortalBody,
 }
 
+/// Where readers of a portal sign in.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PortalSignIn")]
+pub(super) struct SignInBody {
+    #[schemars(with = "SignInUrlText")]
+    sign_in_url: String,
+}
+
 impl From<Portal> for OnePortalBody {
     fn from(portal: Portal) -> Self {
         let Portal {
             name,
             logo,
             destination_kinds,
+            sign_in_url,
         } = portal;
         let kinds = destination_kinds.unwrap_or_else(|| DestinationKind::ALL.to_vec());
         Self {
@@ -63,6 +80,7 @@ impl From<Portal> for OnePortalBody {
                 name: name.map(|name| name.to_string()),
                 logo: logo.map(|logo| logo.to_string()),
                 destination_kinds: kinds.into_iter().map(DestinationKind::as_str).collect(),
+                sign_in_url: sign_in_url.map(|url| url.to_string()),
             },
         }
     }
@@ -86,15 +104,20 @@ impl Fielded for PortalChangeInput {
                 .optional_filled_list::<DestinationKind>("destination_kinds", DestinationKind::ALL.len())
                 .map(Some),
         };
+        let sign_in_url = match fields.take_null("sign_in_url") {
+            true => Some(None),
+            false => fields.optional_parsed::<SignInUrl>("sign_in_url").map(Some),
+        };
         Some(PortalChange {
             name,
             logo,
             destination_kinds,
+            sign_in_url,
         })
     }
 }
 
-/// Reads name and logo.
+/// Reads the settings.
 pub(super) async fn get(
     caller: Caller<Readers>,
     parameters: ProjectParameters,
@@ -106,7 +129,7 @@ pub(super) async fn get(
     Ok(Reply::ok(portal.into()))
 }
 
-/// Changes name and logo.
+/// Changes the settings.
 pub(super) async fn change(
     caller: Caller<Master>,
     parameters: ProjectParameters,
@@ -120,26 +143,56 @@ pub(super) async fn change(
     Ok(Reply::ok(portal.into()))
 }
 
+/// Where readers of the portal of a project sign in. No credential.
+pub(super) async fn sign_in(
+    request: HttpRequest,
+    state: web::Data<HttpState>,
+    project_id: web::Path<String>,
+    parameters: NoParameters,
+) -> Result<Reply<SignInBody>, ApiError> {
+    let client = client_of(&request, &state.trusted_proxies);
+    let allowance = state.sign_ins.take(&client);
+    if let Some(refusal) = allowance.refusal("this address asks too often") {
+        return Err(refusal);
+    }
+    parameters.refuse()?;
+    // As the use case says of a project that there is not.
+    let project_id = project_id
+        .parse()
+        .map_err(|_| AppError::NotFound("sign-in URL"))?;
+    let url = state
+        .service
+        .look_up_for_address(client, move |service| service.sign_in_url(project_id))
+        .await?;
+    Ok(Reply::ok(SignInBody {
+        sign_in_url: url.to_string(),
+    }))
+}
+
 /// The documentation of the endpoints, by the names of their handlers.
 pub(super) mod about {
-    use crate::about::{About, Sample, Tag};
+    use crate::about::{About, PathParameter, Sample, Tag};
+    use crate::error_code::ErrorCode;
+    use crate::schema::Uuid;
 
     /// A dot of one pixel.
     const PORTAL: &str = r#"{"portal": {
         "name": "Acme Cloud",
         "logo": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
-        "destination_kinds": ["splunk_hec", "datadog"]
+        "destination_kinds": ["splunk_hec", "datadog"],
+        "sign_in_url": "https://app.example.com/audit-log/sign-in"
     }}"#;
 
     pub(crate) fn get() -> About {
         About {
             description: "What the portal shows in the place of its own title: name and logo are `null` until they are set. And the \
                           kinds of destinations that tenants may create: for a viewer token an empty list, unless its tier allows \
-                          destinations. Every viewer token of the project reads it.",
-            outcome: "Name, logo and kinds.",
+                          destinations. And where readers without a token sign in, `null` for nowhere. Every viewer token of the \
+                          project reads it.",
+            outcome: "The settings.",
             responses: &[Sample("example", PORTAL)],
             is_additive: true,
-            ..About::new("get_portal", Tag::Viewers, "Read the portal's name and logo")
+            ..About::new("get_portal", Tag::Viewers, "Read the portal's settings")
         }
     }
 
@@ -152,18 +205,49 @@ pub(super) mod about {
                     r#"{
                         "name": "Acme Cloud",
                         "logo": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
-                        "destination_kinds": ["splunk_hec", "datadog"]
+                        "destination_kinds": ["splunk_hec", "datadog"],
+                        "sign_in_url": "https://app.example.com/audit-log/sign-in"
                     }"#,
                 ),
                 Sample(
                     "remove",
-                    r#"{"name": null, "logo": null, "destination_kinds": null}"#,
+                    r#"{"name": null, "logo": null, "destination_kinds": null, "sign_in_url": null}"#,
                 ),
             ],
             outcome: "The settings as they are now.",
             responses: &[Sample("example", PORTAL)],
             is_additive: true,
-            ..About::new("update_portal", Tag::Viewers, "Change the portal's name and logo")
+            ..About::new("update_portal", Tag::Viewers, "Change the portal's settings")
+        }
+    }
+
+    pub(crate) fn sign_in() -> About {
+        About {
+            description: "The portal sends readers who have no token there, with the parameter `return_to`. No credential. The response \
+                          is the same for a project without the setting and for one that does not exist. From one address 10 requests \
+                          a second, and 100 at once (`rate_limited`).",
+            path: Some(PathParameter {
+                description: "The id of the project.",
+                schema: |generator| generator.subschema_for::<Uuid>(),
+                example: "5b867afb-5c40-4553-9a5d-adba77d1c5ac",
+                refusal: ErrorCode::NotFound,
+            }),
+            outcome: "The URL.",
+            responses: &[Sample(
+                "example",
+                r#"{"sign_in_url": "https://app.example.com/audit-log/sign-in"}"#,
+            )],
+            errors: &[
+                ErrorCode::RateLimited,
+                ErrorCode::InternalError,
+                ErrorCode::Unavailable,
+            ],
+            is_additive: true,
+            ..About::new(
+                "get_portal_sign_in",
+                Tag::Viewers,
+                "Read where readers of the portal sign in",
+            )
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The portals of projects: name, logo, and what tenants may create.
+//! The portals of projects: name, logo, what tenants may create, and where readers sign in.
 
 use super::schema::portals;
 use crate::access::{Configurator, Reader};
@@ -15,6 +15,7 @@ pub struct PortalRow {
     pub logo: Option<PortalLogoRow>,
     /// The kinds of destinations that tenants may create, as text; `None` for all.
     pub destination_kinds: Option<Vec<String>>,
+    pub sign_in_url: Option<String>,
 }
 
 /// A logo, as stored.
@@ -31,13 +32,21 @@ type Columns = (
     portals::logo_type,
     portals::logo,
     portals::destination_kinds,
+    portals::sign_in_url,
 );
-type Row = (Option<String>, Option<String>, Option<Vec<u8>>, Option<String>);
+type Row = (
+    Option<String>,
+    Option<String>,
+    Option<Vec<u8>>,
+    Option<String>,
+    Option<String>,
+);
 const COLUMNS: Columns = (
     portals::name,
     portals::logo_type,
     portals::logo,
     portals::destination_kinds,
+    portals::sign_in_url,
 );
 
 impl Reader<'_> {
@@ -51,7 +60,7 @@ impl Reader<'_> {
             .select(COLUMNS)
             .get_result::<Row>(self.session())
             .optional()?;
-        let (name, logo_type, logo, destination_kinds) = row.unwrap_or_default();
+        let (name, logo_type, logo, destination_kinds, sign_in_url) = row.unwrap_or_default();
         let logo = logo_type
             .zip(logo)
             .map(|(media_type, bytes)| PortalLogoRow { media_type, bytes });
@@ -62,7 +71,21 @@ impl Reader<'_> {
             name,
             logo,
             destination_kinds,
+            sign_in_url,
         })
+    }
+
+    /// Where readers of the portal of a project sign in; `None` also where there is no such project.
+    ///
+    /// # Errors
+    /// When the database cannot be queried.
+    pub fn sign_in_url(&mut self, project_id: ProjectId) -> Result<Option<String>> {
+        let url = portals::table
+            .find(project_id.to_string())
+            .select(portals::sign_in_url)
+            .get_result::<Option<String>>(self.session())
+            .optional()?;
+        Ok(url.flatten())
     }
 }
 
@@ -84,6 +107,7 @@ impl Configurator<'_, ProjectId> {
                 portals::logo_type.eq(logo.map(|logo| logo.media_type.as_str())),
                 portals::logo.eq(logo.map(|logo| logo.bytes.as_slice())),
                 portals::destination_kinds.eq(portal.destination_kinds.as_deref().map(write_list)),
+                portals::sign_in_url.eq(portal.sign_in_url.as_deref()),
             ))
             .execute(session)?;
         Ok(())

@@ -64,6 +64,7 @@ diesel::table! {
         logo_type -> Nullable<Text>,
         logo -> Nullable<Binary>,
         destination_kinds -> Nullable<Text>,
+        sign_in_url -> Nullable<Text>,
     }
 }
 

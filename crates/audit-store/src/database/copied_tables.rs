@@ -42,7 +42,10 @@ pub(crate) const COPIED_TABLES: [CopiedTable; 34] = [
         "viewer_tiers",
         "project_id name categories actions hidden_fields routes created_at",
     ),
-    table("portals", "project_id name logo_type logo destination_kinds"),
+    table(
+        "portals",
+        "project_id name logo_type logo destination_kinds sign_in_url",
+    ),
     table("action_labels", "project_id action entry"),
     table(
         "redaction_rules",

@@ -243,7 +243,7 @@ class AsyncRedactionRules:
 
 
 class AsyncPortal:
-    """``client.portal``. Name and logo that the portal of the project shows, and what tenants may create.
+    """``client.portal``. Name and logo that the portal of the project shows, what tenants may create, and where readers sign in.
 
     Writing needs a master key.
     """
@@ -252,7 +252,7 @@ class AsyncPortal:
         self._transport = transport
 
     async def get(self) -> PortalLook:
-        """Name and logo, ``None`` for none, and the kinds of destinations."""
+        """Name, logo and ``sign_in_url``, ``None`` for none, and the kinds of destinations."""
         return cast(PortalLook, (await self._transport.send(call("GET", "/portal"), json_of))["portal"])
 
     async def update(
@@ -261,13 +261,20 @@ class AsyncPortal:
         name: Union[str, Null, None] = None,
         logo: Union[str, Null, None] = None,
         destination_kinds: Union[Sequence[DestinationKind], Null, None] = None,
+        sign_in_url: Union[str, Null, None] = None,
     ) -> PortalLook:
         """Changes what is given; ``NULL`` removes it. The logo is a data URL of a PNG, JPEG or WebP file.
 
-        ``destination_kinds`` are the kinds of destinations that tenants may create, ``NULL`` for all.
+        ``destination_kinds`` are the kinds of destinations that tenants may create, ``NULL`` for all. ``sign_in_url`` is the page
+        of your application to which the portal sends readers who have no token.
         """
-        request = call("PATCH", "/portal", body={"name": name, "logo": logo, "destination_kinds": destination_kinds})
-        return cast(PortalLook, (await self._transport.send(request, json_of))["portal"])
+        body = {"name": name, "logo": logo, "destination_kinds": destination_kinds, "sign_in_url": sign_in_url}
+        return cast(PortalLook, (await self._transport.send(call("PATCH", "/portal", body=body), json_of))["portal"])
+
+    async def sign_in_url(self, project_id: str) -> str:
+        """Where readers of the portal of a project sign in; 404 where it has no such URL. Needs no credential."""
+        path = f"/portal/{segment(project_id)}/sign-in"
+        return cast(str, (await self._transport.send(call("GET", path), json_of))["sign_in_url"])
 
 
 class AsyncActions:

@@ -244,7 +244,7 @@ class RedactionRules:
 
 
 class Portal:
-    """``client.portal``. Name and logo that the portal of the project shows, and what tenants may create.
+    """``client.portal``. Name and logo that the portal of the project shows, what tenants may create, and where readers sign in.
 
     Writing needs a master key.
     """
@@ -253,7 +253,7 @@ class Portal:
         self._transport = transport
 
     def get(self) -> PortalLook:
-        """Name and logo, ``None`` for none, and the kinds of destinations."""
+        """Name, logo and ``sign_in_url``, ``None`` for none, and the kinds of destinations."""
         return cast(PortalLook, (self._transport.send(call("GET", "/portal"), json_of))["portal"])
 
     def update(
@@ -262,13 +262,20 @@ class Portal:
         name: Union[str, Null, None] = None,
         logo: Union[str, Null, None] = None,
         destination_kinds: Union[Sequence[DestinationKind], Null, None] = None,
+        sign_in_url: Union[str, Null, None] = None,
     ) -> PortalLook:
         """Changes what is given; ``NULL`` removes it. The logo is a data URL of a PNG, JPEG or WebP file.
 
-        ``destination_kinds`` are the kinds of destinations that tenants may create, ``NULL`` for all.
+        ``destination_kinds`` are the kinds of destinations that tenants may create, ``NULL`` for all. ``sign_in_url`` is the page
+        of your application to which the portal sends readers who have no token.
         """
-        request = call("PATCH", "/portal", body={"name": name, "logo": logo, "destination_kinds": destination_kinds})
-        return cast(PortalLook, (self._transport.send(request, json_of))["portal"])
+        body = {"name": name, "logo": logo, "destination_kinds": destination_kinds, "sign_in_url": sign_in_url}
+        return cast(PortalLook, (self._transport.send(call("PATCH", "/portal", body=body), json_of))["portal"])
+
+    def sign_in_url(self, project_id: str) -> str:
+        """Where readers of the portal of a project sign in; 404 where it has no such URL. Needs no credential."""
+        path = f"/portal/{segment(project_id)}/sign-in"
+        return cast(str, (self._transport.send(call("GET", path), json_of))["sign_in_url"])
 
 
 class Actions:
