@@ -49,7 +49,7 @@ test("a copied link is said to be copied, on plain HTTP too", async () => {
     // What was copied, as a reader would paste it.
     await page.getByRole("combobox", { name: "Search" }).focus();
     await page.keyboard.press("Control+v");
-    assert.equal(await page.getByRole("combobox", { name: "Search" }).inputValue(), `${of.url}/portal#category=admin`);
+    assert.equal(await page.getByRole("combobox", { name: "Search" }).inputValue(), `${of.url}/portal?project=${server.projectId}#category=admin`);
     await closePage(page);
   }
 });
@@ -63,7 +63,7 @@ test("a link that cannot be copied is shown", async () => {
   await page.goto(`${server.url}/portal#token=${token}&category=admin`);
   await lines(page).first().waitFor();
   await page.getByRole("button", { name: "Copy link" }).click();
-  assert.equal(await page.getByLabel("Link to this view").inputValue(), `${server.url}/portal#category=admin`);
+  assert.equal(await page.getByLabel("Link to this view").inputValue(), `${server.url}/portal?project=${server.projectId}#category=admin`);
   await expectAccessible(page);
   await page.locator(".notice").getByRole("button", { name: "Close" }).click();
   assert.equal(await page.getByLabel("Link to this view").count(), 0);
@@ -86,7 +86,7 @@ test("Back returns to the filters and the event before, and each entry has a lin
   await eventually(() => assert.notEqual(fragmentOf(page).get("event"), opened));
   await page.goBack();
   await details(page).waitFor({ state: "detached" });
-  assert.equal(page.url(), `${server.url}/portal#category=admin`);
+  assert.equal(page.url(), `${server.url}/portal?project=${server.projectId}#category=admin`);
   assert.ok((await lines(page).count()) > 1, "the list is not read again");
   await page.goBack();
   await eventually(async () => assert.equal(await page.locator(".chip").count(), 0));
@@ -105,7 +105,7 @@ test("a link keeps UTC, and Back returns to the zone of the reader", async () =>
   await page.locator("audit-log-histogram").getByText("· Europe/Berlin").waitFor();
   await page.getByRole("button", { name: "UTC", exact: true }).click();
   await page.locator("audit-log-histogram").getByText("· UTC").waitFor();
-  assert.equal(page.url(), `${server.url}/portal#category=admin&zone=utc`);
+  assert.equal(page.url(), `${server.url}/portal?project=${server.projectId}#category=admin&zone=utc`);
   await page.goBack();
   await page.locator("audit-log-histogram").getByText("· Europe/Berlin").waitFor();
   await closePage(page);

@@ -5,9 +5,11 @@ import { EMPTY_LOOK, type PortalLook, readPortalLook } from "../shared/portal-lo
 import { scheme, theme } from "../shared/theme.js";
 import { visible } from "../shared/visible.js";
 import { define } from "../viewer/elements.js";
-import { tenantOf } from "../viewer/filter.js";
+import { claimsOf, tenantOf } from "../viewer/filter.js";
 import { chooseLanguage, languageNames } from "../viewer/languages/index.js";
+import type { AuditLogViewer } from "../viewer/viewer.js";
 import { PortalDestinations } from "./destinations.js";
+import { arrive, leave, projectOfAddress, readSignInPage, showProject, withReturn } from "./sign-in.js";
 import { textsOf } from "./texts.js";
 
 /** Names in the fragment that are no part of a view. */
@@ -19,8 +21,9 @@ function takeFragment(): Own {
   const query = new URLSearchParams(location.hash.slice(1));
   const own: Own = {};
   for (const name of OWN) {
-    const value = query.get(name);
-    if (value !== null) own[name] = value;
+    // What an application adds to the address of a view is behind whatever was there.
+    const value = query.getAll(name).at(-1);
+    if (value !== undefined) own[name] = value;
     query.delete(name);
   }
   const rest = query.toString();
@@ -37,6 +40,8 @@ class Portal extends LitElement {
     language: { state: true },
     look: { state: true },
     showsDestinations: { state: true },
+    signInPage: { state: true },
+    isAsking: { state: true },
     theme: { reflect: true },
   };
   declare private token: string;
@@ -44,6 +49,12 @@ class Portal extends LitElement {
   declare private language: string;
   declare private look: PortalLook;
   declare private showsDestinations: boolean;
+  /** Shown to a reader whose token does not work. */
+  declare private signInPage: URL | undefined;
+  /** Whether the reader is about to be sent to sign in. */
+  declare private isAsking: boolean;
+  /** Whether a token of this page has worked. */
+  private hasRead = false;
   declare theme: string;
 
   static override styles = [
@@ -70,8 +81,10 @@ class Portal extends LitElement {
     this.theme = "auto";
     this.look = EMPTY_LOOK;
     this.showsDestinations = false;
+    this.isAsking = false;
     this.language = chooseLanguage(navigator.languages).name.split("-")[0] ?? "en";
     this.take();
+    if (!this.token) void this.askToSignIn();
     // A link that is opened in the same tab changes the fragment alone.
     addEventListener("hashchange", () => this.take());
   }
@@ -79,7 +92,12 @@ class Portal extends LitElement {
   private take(): void {
     const { token, key, lang, theme: wanted } = takeFragment();
     if (token !== undefined) this.token = token;
-    if (token) void this.readLook(token);
+    if (token) {
+      this.signInPage = undefined;
+      const project = claimsOf(token)?.sub;
+      if (project) showProject(project);
+      void this.readLook(token);
+    }
     // A plus sign that nobody encoded is read as a space, and keys have no spaces.
     if (key !== undefined) this.key = key.replaceAll(" ", "+");
     if (lang !== undefined) this.language = chooseLanguage([lang]).name.split("-")[0] ?? "en";
@@ -88,10 +106,44 @@ class Portal extends LitElement {
 
   /** Without a name and a logo the page has a title of its own; the viewer says what is wrong with a token. */
   private async readLook(token: string): Promise<void> {
-    const look = await readPortalLook(new Api({ baseUrl: "", credential: token })).catch(() => EMPTY_LOOK);
+    const look = await readPortalLook(new Api({ baseUrl: "", credential: token })).catch(() => undefined);
     if (token !== this.token) return;
-    this.look = look;
-    if (look.destination_kinds.length === 0) this.showsDestinations = false;
+    if (look) {
+      this.hasRead = true;
+      arrive();
+    }
+    this.look = look ?? EMPTY_LOOK;
+    if (this.look.destination_kinds.length === 0) this.showsDestinations = false;
+  }
+
+  /** Sends a reader whose token does not work to sign in. Who is reading, or was sent there a moment ago, gets a link to click. */
+  private async askToSignIn(): Promise<void> {
+    const { token } = this;
+    const project = projectOfAddress();
+    if (!project) return;
+    this.isAsking = !this.hasRead;
+    const page = await readSignInPage(project).catch(() => undefined);
+    await this.updateComplete;
+    const isSame = token === this.token;
+    // Pages to sign in do not let themselves be framed.
+    if (page && isSame && !this.hasRead && window.top === window && leave()) {
+      location.replace(withReturn(page, this.link));
+      return;
+    }
+    if (isSame) this.signInPage = page;
+    this.isAsking = false;
+  }
+
+  /** The link to what is shown, without the token. */
+  private get link(): string {
+    return this.renderRoot.querySelector<AuditLogViewer>("audit-log-viewer")?.link ?? location.href;
+  }
+
+  private signInLink(): TemplateResult | typeof nothing {
+    const { signInPage: page } = this;
+    if (!page) return nothing;
+    const { signIn } = textsOf(this.language);
+    return html`<a class="button" slot="sign-in" target="_top" href=${withReturn(page, this.link)}>${signIn(page.host)}</a>`;
   }
 
   override render(): TemplateResult {
@@ -116,7 +168,8 @@ class Portal extends LitElement {
         </select>
       </header>
       ${this.showsDestinations ? html`<audit-log-portal-destinations .token=${this.token} .kinds=${kinds} .language=${this.language}></audit-log-portal-destinations>` : nothing}
-      <audit-log-viewer fragment ?hidden=${this.showsDestinations} .token=${this.token} .pinnedKey=${this.key} lang=${this.language} theme=${this.theme}></audit-log-viewer>
+      <audit-log-viewer fragment ?hidden=${this.showsDestinations || this.isAsking} .token=${this.token} .pinnedKey=${this.key} lang=${this.language} theme=${this.theme}
+        @audit-token-expired=${() => this.askToSignIn()} @audit-view-changed=${() => this.requestUpdate()}>${this.signInLink()}</audit-log-viewer>
     `;
   }
 }

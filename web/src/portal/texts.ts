@@ -1,6 +1,7 @@
-/** Texts of the destinations in the portal. A language that lacks here is shown in English; a missing text does not compile. */
+/** Texts of the portal. A language that lacks here is shown in English; a missing text does not compile. */
 
 const en = {
+  signIn: (host: string) => `Sign in at ${host}`,
   title: "Destinations",
   text: "A destination sends the events of your organization to your SIEM or bucket, in the order of the log. Nothing is dropped: what the receiver does not take now waits.",
   none: "No destinations yet.",
@@ -42,6 +43,7 @@ const en = {
 export type Texts = typeof en;
 
 const de: Texts = {
+  signIn: (host) => `Bei ${host} anmelden`,
   title: "Ziele",
   text: "Ein Ziel sendet die Ereignisse Ihrer Organisation an Ihr SIEM oder Ihren Bucket, in der Reihenfolge des Logs. Nichts geht verloren: Was der Empfänger gerade nicht annimmt, wartet.",
   none: "Noch keine Ziele.",

@@ -3,6 +3,9 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Failure, FailureKind } from "../shared/api.js";
 import type { Messages } from "./languages/index.js";
 
+/** What the page shows to a reader without a token that works. */
+export const SIGN_IN = html`<slot name="sign-in"></slot>`;
+
 /** A state instead of the list. */
 export function state(title: string, text: string, action: TemplateResult | typeof nothing = nothing): TemplateResult {
   return html`<div class="state" part="state"><h3>${title}</h3><p>${text}</p>${action}</div>`;
@@ -17,6 +20,6 @@ export function failureText(failure: Failure, t: Messages, isWaiting: boolean, r
     <p>${texts[failure.kind] ?? failure.message}</p>
     ${failure.details.map(({ field, message }) => html`<p><code>${field}</code> ${message}</p>`)}
     ${failure.requestId ? html`<p class="mono">${t.requestId}: ${failure.requestId}</p>` : nothing}
-    ${failure.kind === "expired" ? nothing : html`<button @click=${retry}>${t.retry}</button>`}
+    ${failure.kind === "expired" ? SIGN_IN : html`<button @click=${retry}>${t.retry}</button>`}
   `;
 }

@@ -16,7 +16,7 @@ import { LiveEvents, type RefreshToken } from "./live-events.js";
 import { periodOf, rangeOf } from "./period.js";
 import type { Outcome } from "./proof.js";
 import { ProofChecks } from "./proof-checks.js";
-import { failureText, state } from "./states.js";
+import { failureText, SIGN_IN, state } from "./states.js";
 import { viewerStyles } from "./viewer-styles.js";
 
 export type { RefreshToken } from "./live-events.js";
@@ -361,7 +361,7 @@ export class AuditLogViewer extends LitElement {
   private emptyState(): TemplateResult {
     const { messages: t } = this.formats;
     const { failure, isLoading, pages } = this.events;
-    if (!this.token) return state(t.noToken, t.noTokenText);
+    if (!this.token) return state(t.noToken, t.noTokenText, SIGN_IN);
     if (failure) return html`<div class="state" part="state" role="alert">${this.failureText(failure)}</div>`;
     if (isLoading || !pages) return html`<div class="state" part="state" role="status"><p class="spinner">${t.loading}</p></div>`;
     if (isEmpty(this.filter)) return state(t.empty, t.emptyText);

@@ -10,7 +10,7 @@ const LOGO_BYTES_MAX = 65_536;
 /** The link of the console lives this long. */
 const LINK_SECONDS = 3_600;
 
-/** Name and logo of the portal, and links to it. */
+/** Name and logo of the portal, where its readers sign in, and links to it. */
 export class PortalSection extends Section {
   static override properties = { look: { state: true } };
   static override styles = [Section.styles, css`.look { display: flex; align-items: center; gap: 12px; margin: 12px 0; } .look img { max-height: 48px; max-width: 200px; }`];
@@ -84,7 +84,10 @@ export class PortalSection extends Section {
               </fieldset>
               <button class="primary">${t.portal.storeKinds}</button>
             </form>
-`
+            <form class="inline" @submit=${(event: SubmitEvent) => this.store({ sign_in_url: fieldsOf(event)["sign_in_url"] ?? null }, t.portal.signInStored)}>
+              <label class="wide">${t.portal.signInLabel}<input name="sign_in_url" type="url" maxlength="2048" placeholder="https://app.example.com/audit-log/sign-in" .value=${look.sign_in_url ?? ""} /></label>
+              <button class="primary">${t.portal.storeSignIn}</button>
+            </form>`
         : nothing}
       <h3>${t.portal.link}</h3>
       <p>${t.portal.linkText}</p>
