@@ -230,10 +230,10 @@ class Restore:
         own = "/api/v1/events?tenant_id=audit-server&action=audit.events.restored&limit=1"
         return RESTORE_STATES[1] if self.reader.get(own, self.log.project_key)["events"] else RESTORE_STATES[0]
 
-    def kill(self):
-        """Starts the command and kills it. Whether there is anything left to restore."""
+    def kill(self, number):
+        """Starts the command and kills it, first once in each state, because none comes back. Whether there is anything left to restore."""
         drill = self.drill
-        wanted = drill.least(RESTORE_STATES) if drill.random.random() < AIMED else None
+        wanted = RESTORE_STATES[number] if number < len(RESTORE_STATES) else RESTORE_STATES[-1] if drill.random.random() < AIMED else None
         end = time.monotonic() + (STATE_SECONDS_MAX if wanted else drill.random.uniform(0, RANDOM_SECONDS_MAX))
         output = os.path.join(drill.folder, "restore.log")
         environment = {**service.environment(drill.url), **drill.clock.settings(), "AUDIT_STATE_DIR": drill.node.state}
@@ -261,8 +261,9 @@ class Restore:
         if not self.missing:
             return
         kills = max(RESTORE_KILLS_MIN, int(self.drill.options.kills * RESTORE_KILLS))
-        while kills > 0 and self.kill():
-            kills -= 1
+        for number in range(kills):
+            if not self.kill(number):
+                break
         lifecycle_check.command(self.drill, *self.command)
         again = lifecycle_check.command(self.drill, *self.command)
         if not again.startswith("0 events restored"):
