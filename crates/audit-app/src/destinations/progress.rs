@@ -125,6 +125,8 @@ fn state_of(run: &DestinationRunRow, is_paused: bool) -> Result<DestinationState
 impl DestinationProgress {
     /// How far a destination is at `now`.
     pub(super) fn read(reader: &mut Reader<'_>, row: &DestinationRow, now: Timestamp) -> Result<Self> {
+        // Before the run, which is at least as new: an event that was set aside has a position that the run has passed.
+        let set_aside = reader.set_aside_count(&row.id)?;
         let runs = reader.destination_runs(&row.id)?;
         let main = runs
             .iter()
@@ -150,7 +152,7 @@ impl DestinationProgress {
             last_success_at: main.last_success_at.map(Timestamp::from_micros),
             last_error: last_error.transpose()?,
             next_attempt_at: waits.then(|| Timestamp::from_micros(main.next_attempt_at)),
-            set_aside: reader.set_aside_count(&row.id)?,
+            set_aside,
             replay: replay.map(|run| ReplayProgress::of(run, is_paused)).transpose()?,
         })
     }

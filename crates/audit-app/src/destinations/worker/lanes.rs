@@ -31,8 +31,8 @@ struct Running {
 
 /// The runs that this process delivers.
 ///
-/// A receiver that does not respond, or takes its time, holds its lane. Runs that have failed or were slow together have half of the lanes,
-/// and with those whose receiver has never taken a batch they leave two lanes to all others. So many receivers that do not respond delay none
+/// A receiver that does not respond, or takes its time, holds its lane. Runs that have failed or were slow together have four lanes,
+/// and with those whose receiver has never taken a batch they leave two of the ten lanes to all others. So many receivers that do not respond delay none
 /// that works while they are new, and others only until each was tried once.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
@@ -44,7 +44,7 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// The most runs at once.
-    pub(super) const RUNS_MAX: usize = 8;
+    pub(super) const RUNS_MAX: usize = 10;
     /// The most runs of one organization at once.
     pub(super) const OF_ORGANIZATION_MAX: usize = 2;
     /// The most of these at once that are of its tenants, so that their receivers leave a lane to those of the organization.
@@ -52,7 +52,7 @@ impl Lanes {
     /// The most runs at once whose last attempt has failed or was slow.
     pub(super) const HINDERED_MAX: usize = 4;
     /// The most of these, and of runs whose receiver has never taken a batch, at once.
-    pub(super) const UNPROVEN_MAX: usize = 6;
+    pub(super) const UNPROVEN_MAX: usize = 8;
     /// The most slow runs that are remembered. With one more, all are tried as fast ones again.
     const SLOW_MAX: usize = 10_000;
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_have_failed_leave_half_of_the_lanes_to_others() {
+    fn runs_that_have_failed_leave_lanes_to_others() {
         let mut lanes = Lanes::default();
         let failing = taken(&mut lanes, 50, true);
         assert_eq!(failing.len(), Lanes::HINDERED_MAX);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_were_slow_leave_half_of_the_lanes_to_others_until_they_are_fast() {
+    fn runs_that_were_slow_leave_lanes_to_others_until_they_are_fast() {
         let mut lanes = Lanes::default();
         // All of them have taken every batch.
         for _ in 0..2 {
