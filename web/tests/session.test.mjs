@@ -75,6 +75,7 @@ test("a page never acts with the key of another tab", async () => {
   await tab.goto(`${server.url}/console#/usage`);
   await section(tab, "Usage and plan");
   await signOut(tab);
+  await signInForm(tab);
   await tab.getByLabel("Key").fill(server.project);
   await tab.getByLabel("Key").press("Enter");
   await section(tab, "Usage and plan");
