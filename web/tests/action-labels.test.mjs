@@ -126,8 +126,19 @@ test("the console lists actions with counts, and stores what the preview shows",
   const { labels } = await request(server, "GET", "/actions/labels?language=en");
   const stored = { action: "user.created", icon: "user", label: "New user", template: "{actor} created {target} on {metadata.plan}, {metadata.none}" };
   assert.deepEqual(labels[0], stored);
-  // A fault is the server's to name.
+  // The form is there once it has what is stored, so nothing that is entered is replaced.
+  await form.waitFor({ state: "detached" });
+  let answer;
+  await page.route(/\/api\/v1\/actions(\?|$)/, async (route) => {
+    await new Promise((resolve) => (answer = resolve));
+    return route.fallback();
+  });
   await row(page, "user.created").getByRole("button", { name: "Edit" }).click();
+  await eventually(() => assert.ok(answer));
+  assert.equal(await form.count(), 0);
+  answer();
+  await page.unroute(/\/api\/v1\/actions(\?|$)/);
+  // A fault is the server's to name.
   await form.getByLabel("Sentence").first().fill("{who}");
   await form.getByRole("button", { name: "Store label" }).click();
   await page.getByRole("alert").filter({ hasText: "unknown placeholder {who}" }).waitFor();

@@ -5,16 +5,16 @@ use super::File;
 /// Every file.
 pub(crate) static FILES: &[File] = &[
     File {
-        path: "/assets/console-SM5L2NIV.js",
-        name: "console-SM5L2NIV.js",
-        etag: "\"c41388f2336f\"",
+        path: "/assets/console-6XXSRVGP.js",
+        name: "console-6XXSRVGP.js",
+        etag: "\"76c73735412d\"",
         is_hashed: true,
-        bytes: include_bytes!("../../assets/console-SM5L2NIV.js"),
+        bytes: include_bytes!("../../assets/console-6XXSRVGP.js"),
     },
     File {
         path: "/console",
         name: "console.html",
-        etag: "\"a18a09dfa783\"",
+        etag: "\"e49ba333d274\"",
         is_hashed: false,
         bytes: include_bytes!("../../assets/console.html"),
     },

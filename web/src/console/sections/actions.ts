@@ -31,13 +31,15 @@ const LANGUAGES = ["en", "de"];
 
 /** The actions of a project, and how people read them. */
 export class Actions extends Section {
-  static override properties = { actions: { state: true }, cursor: { state: true }, counts: { state: true }, rows: { state: true }, newest: { state: true } };
+  static override properties = { actions: { state: true }, cursor: { state: true }, counts: { state: true }, rows: { state: true }, rowsOf: { state: true }, newest: { state: true } };
   static override styles = [Section.styles, css`.preview { flex: 1 1 100%; max-width: none; margin: 0 0 8px; } td svg { vertical-align: -2px; }`];
   declare private actions: ListedAction[];
   /** Of the next page. */
   declare private cursor: string | null;
   declare private counts: Map<string, number>;
   declare private rows: Row[];
+  /** The project and the action that they are of. */
+  declare private rowsOf: string;
   /** The newest event of the action in the form. */
   declare private newest: AuditEvent | undefined;
   protected get heading(): string {
@@ -53,6 +55,7 @@ export class Actions extends Section {
     this.cursor = null;
     this.counts = new Map();
     this.rows = [];
+    this.rowsOf = "";
   }
 
   protected override async load(api: Api, signal: AbortSignal): Promise<void> {
@@ -77,12 +80,21 @@ export class Actions extends Section {
     return this.actions.find((listed) => listed.action === action) ?? { action, seen: false, label: null };
   }
 
+  /** What the form is of; empty without one. */
+  private get formOf(): string {
+    return this.draft ? `${this.session.project?.id} ${this.draft.action}` : "";
+  }
+
   private async loadForm(api: Api): Promise<void> {
-    const { draft } = this;
-    const languages = draft?.label?.languages ?? {};
-    const rows = Object.entries(languages).map(([tag, { label, template }]) => ({ tag, label, template: template ?? "" }));
-    this.rows = rows.length > 0 ? rows : LANGUAGES.map((tag) => ({ tag, label: "", template: "" }));
-    this.newest = undefined;
+    const { draft, formOf } = this;
+    // What was entered stays when the list is read again.
+    if (this.rowsOf !== formOf) {
+      const languages = draft?.label?.languages ?? {};
+      const rows = Object.entries(languages).map(([tag, { label, template }]) => ({ tag, label, template: template ?? "" }));
+      this.rows = rows.length > 0 ? rows : LANGUAGES.map((tag) => ({ tag, label: "", template: "" }));
+      this.rowsOf = formOf;
+      this.newest = undefined;
+    }
     if (!draft) return;
     const { events } = await api.get<{ events: AuditEvent[] }>("/events", { action: draft.action, limit: 1 });
     this.newest = events[0];
@@ -125,7 +137,7 @@ export class Actions extends Section {
       </tr>`;
     });
     const { draft } = this;
-    return html`${this.masterOnly()} ${draft && isMaster ? this.form(draft) : nothing}
+    return html`${this.masterOnly()} ${draft && isMaster && this.rowsOf === this.formOf ? this.form(draft) : nothing}
       ${this.table(t.actionLabels.columns, rows, t.actionLabels.none)}
       <div class="bar">
         ${this.named("after") ? html`<button @click=${() => this.go({ after: undefined })}>${t.actionLabels.first}</button>` : nothing}
