@@ -198,21 +198,18 @@ async fn end(
     caller: Result<Caller<AnyKey>, ApiError>,
 ) -> Result<HttpResponse, ApiError> {
     if let Some(session) = session(&request) {
-        let ended = match caller {
-            Ok(caller) => {
-                let ended = caller
-                    .run_at_home(move |service, holder| service.end_console_sessions(&holder, &session));
-                ended.await
-            }
-            Err(error) => Err(error),
+        let ended = async {
+            let ended =
+                caller?.run_at_home(move |service, holder| service.end_console_sessions(&holder, &session));
+            ended.await
         };
-        match ended {
-            Err(error)
-                if ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&error.status_code()) =>
-            {
-                return Err(error);
-            }
-            _ => {}
+        let is_worthless = |error: &ApiError| {
+            [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&error.status_code())
+        };
+        if let Err(error) = ended.await
+            && !is_worthless(&error)
+        {
+            return Err(error);
         }
     }
     let removed = Cookie::of(&request).set("", Some(0));

@@ -171,7 +171,7 @@ fn the_cookie_counts_in_requests_of_the_console_only(database: DatabaseKind) {
     // A key beside the cookie is what counts.
     let both = console.with_credential(&organization.project_key);
     both.get("/projects").send().expect_error(403, "forbidden");
-    // Of several cookies the one that the page names, whoever has set the others. A page whose cookie was replaced has no session.
+    // Of several session cookies, the server takes the one whose id the page sends. If another cookie has replaced it, it refuses the page.
     let other = Session::begin(&organization.project());
     for crowd in [
         format!("a=b; {}; {cookie}; c", other.cookie),

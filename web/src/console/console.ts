@@ -55,8 +55,9 @@ const SECTIONS: Entry[] = [
   { path: "log", content: (session, query) => html`<console-log .session=${session} .query=${query}></console-log>` },
 ];
 
+const sessionEnded = (): Failure => new Failure("expired", t.sessionEnded, 401);
 /** The failure of a request with a session. The server knows no session that was ended. */
-const inWords = (failure: Failure): Failure => (failure.code === "unauthorized" ? new Failure("expired", t.sessionEnded, failure.status) : failure);
+const inWords = (failure: Failure): Failure => (failure.code === "unauthorized" ? sessionEnded() : failure);
 
 class Console extends LitElement {
   static override properties = {
@@ -128,9 +129,9 @@ class Console extends LitElement {
   private async resume(): Promise<void> {
     await this.attempt(async () => {
       const credential = await currentSession();
-      const opened = credential && this.open(credential).catch((error: unknown) => Promise.reject(inWords(asFailure(error))));
-      if (opened) this.session = this.follow(await opened);
+      if (credential) this.session = this.follow(await this.open(credential));
     });
+    if (this.failure) this.failure = inWords(this.failure);
     this.isResumed = true;
   }
 
@@ -163,7 +164,7 @@ class Console extends LitElement {
       const list = await optional(api.get<{ keys: { project_id: string }[] }>("/keys"));
       const id = list?.keys[0]?.project_id;
       const project = id === undefined ? undefined : { id, name: "", created_at: "" };
-      return new Session(credential, [], project, /^(pk_test_|session:test:)/.test(credential) ? "test" : "live", ended);
+      return new Session(credential, [], project, api.isTest ? "test" : "live", ended);
     }
     // A key without the scope `admin` works too, where the organization has one project.
     const projects = (await optional(api.get<{ projects: Project[] }>("/projects", { archived: "all" })))?.projects ?? [];
@@ -203,7 +204,7 @@ class Console extends LitElement {
   private onExpired(event: CustomEvent): void {
     const { session } = this;
     const viewer = event.composedPath()[0] as { token?: string };
-    if (session && viewer.token === session.credential) session.onEnded(new Failure("expired", "", 401, "unauthorized"));
+    if (session && viewer.token === session.credential) session.onEnded(sessionEnded());
   }
 
   private onCreated(event: CustomEvent<Project>): void {

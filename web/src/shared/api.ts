@@ -96,6 +96,11 @@ export class Api {
     return /^(mk_|session:master:)/.test(this.connection.credential);
   }
 
+  /** Whether the key is one of the test environment. */
+  get isTest(): boolean {
+    return /^(pk_test_|session:test:)/.test(this.connection.credential);
+  }
+
   get isViewer(): boolean {
     return this.connection.credential.startsWith("vt_");
   }

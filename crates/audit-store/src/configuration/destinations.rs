@@ -87,6 +87,9 @@ pub struct DestinationStatistics {
 /// Destination and number of a run, its organization, and the tenant that has created the destination.
 type RunKey = (String, i64, String, Option<String>);
 
+/// A run that is due, its attempts since the last success, and the time of that.
+type FoundRun = (RunKey, i64, Option<i64>);
+
 /// The first run of each group, then the second ones, and so on.
 fn by_turn<K: Eq + Hash>(runs: Vec<RunKey>, group_of: impl Fn(&RunKey) -> K) -> Vec<RunKey> {
     let mut seen: HashMap<K, usize> = HashMap::new();
@@ -102,7 +105,7 @@ fn by_turn<K: Eq + Hash>(runs: Vec<RunKey>, group_of: impl Fn(&RunKey) -> K) -> 
 
 /// Up to `limit` of these runs, in turns of the organizations. Within an organization, the destinations of its projects and those of all
 /// tenants take turns, and the tenants among each other. So neither an organization nor a tenant with many runs delays another.
-fn in_turns(runs: Vec<(RunKey, i64, Option<i64>)>, limit: i64) -> Vec<RunKey> {
+fn in_turns(runs: Vec<FoundRun>, limit: i64) -> Vec<RunKey> {
     let runs = runs.into_iter().map(|(run, ..)| run).collect();
     let of_tenants = by_turn(runs, |(_, _, organization_id, tenant)| {
         (organization_id.clone(), tenant.clone())
@@ -161,9 +164,9 @@ impl Reader<'_> {
     /// organizations on the free plan, and none that is parked.
     pub fn due_destination_runs(&mut self, now: Timestamp, limit: i64) -> Result<Vec<DueRun>> {
         let due = self.due_runs(now)?;
-        let is_failing = |(_, attempts, _): &(RunKey, i64, Option<i64>)| *attempts > 0;
+        let is_failing = |(_, attempts, _): &FoundRun| *attempts > 0;
         let (failing, others): (Vec<_>, Vec<_>) = due.into_iter().partition(is_failing);
-        let is_proven = |(.., success): &(RunKey, i64, Option<i64>)| success.is_some();
+        let is_proven = |(.., success): &FoundRun| success.is_some();
         let (proven, untried): (Vec<_>, Vec<_>) = others.into_iter().partition(is_proven);
         let mut found = Vec::new();
         let turns = [proven, untried, failing].map(|runs| in_turns(runs, limit));
@@ -190,8 +193,8 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// The due runs, each with its attempts since the last success, and the time of that.
-    fn due_runs(&mut self, now: Timestamp) -> Result<Vec<(RunKey, i64, Option<i64>)>> {
+    /// The due runs.
+    fn due_runs(&mut self, now: Timestamp) -> Result<Vec<FoundRun>> {
         let checkpoint_before = now.plus_seconds(-STREAM_CHECKPOINT_SECONDS).as_micros();
         let far_ahead = now.plus_seconds(TIME_AHEAD_SECONDS_MAX);
         let attempt_far_ahead = far_ahead.plus_seconds(ATTEMPT_DELAY_SECONDS_MAX).as_micros();

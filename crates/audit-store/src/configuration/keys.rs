@@ -195,8 +195,14 @@ impl Configurator<'_, OrganizationId> {
 
     /// Ends the console sessions of a master key that began after `ended` ends; `false` when they have ended.
     pub fn end_master_key_sessions(&mut self, id: KeyId, ended: i64) -> Result<bool> {
+        let key = api_keys::table
+            .find(id.to_string())
+            .filter(api_keys::organization_id.eq(self.owner().to_string()))
+            .filter(api_keys::project_id.is_null())
+            .filter(api_keys::sessions_ended.eq(ended));
+        let next = api_keys::sessions_ended.eq(ended + 1);
         // Master keys are read at each use.
-        end_sessions(self.uncached_session(), id, ended)
+        Ok(diesel::update(key).set(next).execute(self.uncached_session())? > 0)
     }
 
     /// Ends a master key at this time, unless it ends earlier or is revoked.
@@ -270,7 +276,12 @@ impl Configurator<'_, ProjectId> {
 
     /// Ends the console sessions of a key that began after `ended` ends; `false` when they have ended.
     pub fn end_key_sessions(&mut self, id: KeyId, ended: i64) -> Result<bool> {
-        self.change_if_found(|session| end_sessions(session, id, ended))
+        let key = api_keys::table
+            .find(id.to_string())
+            .filter(api_keys::project_id.eq(self.owner().to_string()))
+            .filter(api_keys::sessions_ended.eq(ended));
+        let next = api_keys::sessions_ended.eq(ended + 1);
+        self.change_if_found(|session| Ok(diesel::update(key).set(next).execute(session)? > 0))
     }
 
     /// Ends a key at this time, unless it ends earlier or is revoked.
@@ -288,14 +299,6 @@ impl Configurator<'_, ProjectId> {
         self.change_if_found(|session| Ok(diesel::update(key).set(end).execute(session)? > 0))?;
         Ok(())
     }
-}
-
-fn end_sessions(session: &mut AnySession, id: KeyId, ended: i64) -> Result<bool> {
-    let key = api_keys::table
-        .find(id.to_string())
-        .filter(api_keys::sessions_ended.eq(ended));
-    let next = api_keys::sessions_ended.eq(ended + 1);
-    Ok(diesel::update(key).set(next).execute(session)? > 0)
 }
 
 pub(super) fn insert_key(session: &mut AnySession, key: &Key, hash: &KeyTextHash) -> Result<()> {
