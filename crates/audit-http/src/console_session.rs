@@ -41,7 +41,7 @@ pub(crate) fn register(config: &mut web::ServiceConfig) {
     };
     config.service(
         web::resource(PATH)
-            .app_data(MatchedRoute::of_page(PATH))
+            .app_data(MatchedRoute::at(PATH))
             .route(web::post().to(begin))
             .route(web::get().to(show))
             .route(web::delete().to(end))

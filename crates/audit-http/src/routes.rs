@@ -227,18 +227,11 @@ pub(crate) struct MatchedRoute {
 }
 
 impl MatchedRoute {
-    fn at(path: &'static str) -> Self {
+    /// The route of a path, also of one that belongs to a page and is no endpoint.
+    pub(crate) fn at(path: &'static str) -> Self {
         Self {
             path,
             is_viewer_read: VIEWER_READS.contains(path),
-        }
-    }
-
-    /// A route that belongs to a page, and is no endpoint.
-    pub(crate) const fn of_page(path: &'static str) -> Self {
-        Self {
-            path,
-            is_viewer_read: false,
         }
     }
 
