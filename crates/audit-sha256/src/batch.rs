@@ -26,6 +26,22 @@ pub struct Prefix {
 }
 
 impl Prefix {
+    /// The prefix with these pieces, one after the other.
+    pub fn of(pieces: &[&[u8]]) -> Self {
+        let bytes = pieces.concat();
+        let (blocks, rest) = bytes.as_chunks();
+        let mut prefix = Self {
+            hashed_bytes: (bytes.len() - rest.len()) as u64,
+            rest_bytes: rest.len(),
+            ..Self::default()
+        };
+        prefix.rest[..rest.len()].copy_from_slice(rest);
+        #[cfg(debug_assertions)]
+        crate::count::add(blocks.len());
+        compress256(&mut prefix.state, blocks);
+        prefix
+    }
+
     /// The digest of the message that continues the prefix.
     pub fn digest(&self, write: impl FnOnce(&mut Vec<u8>)) -> Digest {
         let mut bytes = Vec::with_capacity(4 * BLOCK_BYTES);

@@ -40,7 +40,8 @@ type State = [u32; 8];
 /// What one compression takes in.
 type Block = [u8; BLOCK_BYTES];
 
-const BLOCK_BYTES: usize = 64;
+/// Length of a block in bytes.
+pub const BLOCK_BYTES: usize = 64;
 
 /// The SHA-256 of one message, given in pieces.
 pub fn digest(pieces: &[&[u8]]) -> Digest {

@@ -15,6 +15,13 @@ const CONTEXT: &str = "audit event row 1";
 #[derive(Clone, Debug)]
 pub struct RowCodes(RecordCodes);
 
+/// The code of a row.
+pub(crate) type RowCode = [u8; RowCodes::BYTES];
+
+fn first_bytes(code: [u8; HeadKey::CODE_BYTES]) -> RowCode {
+    std::array::from_fn(|index| code[index])
+}
+
 /// What the code of a row covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CodedRow<'a> {
@@ -41,16 +48,17 @@ impl RowCodes {
     }
 
     /// The code of a row.
-    pub(crate) fn code(&self, row: &CodedRow<'_>) -> [u8; Self::BYTES] {
-        let mut code = [0; Self::BYTES];
-        code.copy_from_slice(&self.0.code(&row.encode())[..Self::BYTES]);
-        code
+    pub(crate) fn code(&self, row: &CodedRow<'_>) -> RowCode {
+        first_bytes(self.0.code(|message| row.write(message)))
     }
 
-    /// The bytes that are authenticated for a row.
-    #[cfg(test)]
-    pub(crate) fn message_bytes(row: &CodedRow<'_>) -> usize {
-        CONTEXT.len() + 1 + row.encode().len()
+    /// The codes of rows, in their order: of each, `write` calls [`CodedRow::write`].
+    pub(crate) fn codes<T>(
+        &self,
+        rows: impl IntoIterator<Item = T>,
+        write: impl Fn(T, &mut Vec<u8>),
+    ) -> impl Iterator<Item = RowCode> {
+        self.0.codes(rows, write).map(first_bytes)
     }
 
     /// Whether the service wrote the row.
@@ -60,9 +68,8 @@ impl RowCodes {
 }
 
 impl CodedRow<'_> {
-    /// Each value has its length before it, or a byte that says whether there is one.
-    fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(128);
+    /// Appends the row. Each value has its length before it, or a byte that says whether there is one.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         let sender = self.sender.map(i64::to_be_bytes);
         let values = [
             Some(self.log.as_bytes()),
@@ -77,7 +84,6 @@ impl CodedRow<'_> {
         }
         bytes.extend_from_slice(&self.month.number().to_be_bytes());
         bytes.push(u8::from(self.redacted));
-        bytes
     }
 }
 

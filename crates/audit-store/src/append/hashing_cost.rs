@@ -11,7 +11,7 @@ use audit_domain::{
     ContentSalt, DigestKey, Environment, Event, EventId, KeyId, Month, OrganizationId, PartProofs, ProjectId,
     Record, Stamp, Timestamp,
 };
-use audit_ledger::{Frontier, Hash};
+use audit_ledger::{Frontier, Hash, HeadKey};
 use audit_sha256::compressions_of;
 use serde_json::json;
 use std::sync::Arc;
@@ -63,8 +63,8 @@ fn cost<T>(work: impl FnOnce() -> T) -> usize {
     compressions_of(work).1
 }
 
-/// The blocks of the code of a row after those of the key, which are hashed once for a commit: `ring` computes it, and does not count.
-fn row_code_blocks() -> usize {
+/// The code of a row, without the blocks of the key, which are hashed once for a commit.
+fn row_code() -> usize {
     let key_hash = hash_of_key("t", "k");
     let row = CodedRow {
         log: "0198a5c0-0000-7000-8000-000000000001/live",
@@ -75,10 +75,16 @@ fn row_code_blocks() -> usize {
         redacted: false,
         sender: Some(4),
     };
-    let message = RowCodes::message_bytes(&row);
-    const PADDING_BYTES: usize = 9;
-    const OUTER: usize = 1;
-    (message + PADDING_BYTES).div_ceil(64) + OUTER
+    let codes = RowCodes::new(&HeadKey::new(&[7; HeadKey::BYTES]));
+    let of = |rows: usize| {
+        cost(|| {
+            codes
+                .codes(vec![row; rows], |row, message| row.write(message))
+                .count()
+        })
+    };
+    assert_eq!(of(BATCH_EVENTS), BATCH_EVENTS * of(1));
+    of(1)
 }
 
 /// The cost of an event by purpose.
@@ -113,7 +119,7 @@ fn by_purpose() -> Vec<(&'static str, usize)> {
         ),
         ("leaf", cost(|| Hash::of_leaf(&[0; 32]))),
         ("inner nodes", tree.div_ceil(256)),
-        ("code of the row", row_code_blocks()),
+        ("code of the row", row_code()),
     ]
 }
 

@@ -9,7 +9,7 @@ use crate::deliveries::rows::DeliveryRow;
 use crate::error::StoreError;
 use crate::ids::LedgerId;
 use crate::ledgers::head::{Head, HeadId, LedgerMonth};
-use crate::row_code::{CodedRow, RowCodes};
+use crate::row_code::{CodedRow, RowCode, RowCodes};
 use audit_alerts::CountedEvent;
 use audit_domain::{
     Comparison, Environment, EventId, IdempotencyWindow, LifecycleEvent, Month, Stamp, Timestamp,
@@ -147,18 +147,25 @@ impl Plan {
         self.months.get(&ledger_id).copied().unwrap_or(Month::MIN)
     }
 
-    /// The code of a row.
-    pub(crate) fn row_code(&self, codes: &RowCodes, row: &NewRow) -> [u8; RowCodes::BYTES] {
-        let head = self.after.heads.get(&row.ledger_id);
-        let idempotency = row.event.idempotency.as_ref();
-        codes.code(&CodedRow {
-            log: head.map_or("", |head| &head.name),
-            id: &row.event.record.stamp().id.to_bytes(),
-            month: row.month,
-            idempotency_hash: idempotency.map(|key| key.hash.as_slice()),
-            sent_digest: idempotency.map(|key| key.digest.as_bytes().as_slice()),
-            redacted: row.event.record.redacted(),
-            sender: row.event.sender.map(|sender| sender.id().0),
+    /// The codes of rows, in their order.
+    pub(crate) fn row_codes<'a>(
+        &self,
+        codes: &RowCodes,
+        rows: impl IntoIterator<Item = &'a NewRow>,
+    ) -> impl Iterator<Item = RowCode> {
+        codes.codes(rows, |row, message| {
+            let head = self.after.heads.get(&row.ledger_id);
+            let idempotency = row.event.idempotency.as_ref();
+            let coded = CodedRow {
+                log: head.map_or("", |head| &head.name),
+                id: &row.event.record.stamp().id.to_bytes(),
+                month: row.month,
+                idempotency_hash: idempotency.map(|key| key.hash.as_slice()),
+                sent_digest: idempotency.map(|key| key.digest.as_bytes().as_slice()),
+                redacted: row.event.record.redacted(),
+                sender: row.event.sender.map(|sender| sender.id().0),
+            };
+            coded.write(message);
         })
     }
 

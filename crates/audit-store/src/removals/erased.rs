@@ -5,7 +5,7 @@ use crate::database::{on_database, on_either};
 use crate::error::{Result, StoreError};
 use crate::ids::LedgerId;
 use crate::ledgers::heads_of;
-use crate::row_code::{CodedRow, RowCodes};
+use crate::row_code::{CodedRow, RowCode, RowCodes};
 use crate::schema::{alerts, destination_runs, destination_set_aside};
 use audit_domain::{ERASED_TEXT, EventId, LogName, Month, StoredSalt};
 use diesel::prelude::*;
@@ -38,7 +38,7 @@ impl ErasedRow {
         month: Month,
         (id, content_hash, redacted): &KeptColumns,
         codes: &RowCodes,
-    ) -> Result<[u8; RowCodes::BYTES]> {
+    ) -> Result<RowCode> {
         let computed = self.salt.content_hash(&self.body, log);
         if computed.is_none_or(|computed| computed.as_bytes().as_slice() != content_hash.as_slice()) {
             let what = "event that is erased";

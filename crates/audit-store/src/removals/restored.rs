@@ -6,7 +6,7 @@ use crate::database::on_database;
 use crate::error::Result;
 use crate::ids::LedgerId;
 use crate::ledgers::heads_of;
-use crate::row_code::RowCodes;
+use crate::row_code::{RowCode, RowCodes};
 use crate::schema::tenant_logs;
 use audit_domain::{ContentHash, EventId, LogName, Month, Timestamp};
 use audit_ledger::{MapPart, TenantLabel};
@@ -39,12 +39,7 @@ impl RestoredRow {
     }
 
     /// The code of the row. Fails as [`ErasedRow::code`].
-    pub(crate) fn code(
-        &self,
-        log: &LogName,
-        month: Month,
-        codes: &RowCodes,
-    ) -> Result<[u8; RowCodes::BYTES]> {
+    pub(crate) fn code(&self, log: &LogName, month: Month, codes: &RowCodes) -> Result<RowCode> {
         let (id, hash) = (self.id.to_bytes(), self.content_hash.as_bytes());
         let kept: KeptColumns = (id.to_vec(), hash.to_vec(), self.redacted);
         self.left.code(log, month, &kept, codes)

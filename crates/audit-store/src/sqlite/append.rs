@@ -19,7 +19,7 @@ use crate::ids::LedgerId;
 use crate::ledgers::head::{Head, LedgerMonth, NewHead};
 use crate::ledgers::heads::{HEAD_COLUMNS, HeadRow};
 use crate::queue::{Queue, WaitingAppend};
-use crate::row_code::RowCodes;
+use crate::row_code::RowCode;
 use crate::schema::{
     alert_groups, alerts, ledger_actions, ledger_months, ledger_senders, ledgers, webhook_deliveries,
 };
@@ -185,7 +185,8 @@ impl AppendSession for SqliteSession {
         let mut positioned = positioned(connection, &plan.rows)?;
         // In the order of the log, so that B-trees grow at their ends.
         positioned.sort_unstable_by_key(|(_, row)| (row.ledger_id, row.seq));
-        insert_events(connection, &positioned, |row| plan.row_code(&codes, row))?;
+        let codes = plan.row_codes(&codes, positioned.iter().map(|(_, row)| *row));
+        insert_events(connection, &positioned, codes)?;
         let mut runs = Vec::new();
         for rows in positioned.chunk_by(|(_, one), (_, next)| one.ledger_id == next.ledger_id) {
             keys::write_keys(connection, rows)?;
@@ -253,9 +254,9 @@ impl AppendSession for SqliteSession {
 fn insert_events(
     connection: &mut SqliteConnection,
     positioned: &[(i64, &NewRow)],
-    row_code: impl Fn(&NewRow) -> [u8; RowCodes::BYTES],
+    codes: impl Iterator<Item = RowCode>,
 ) -> Result<()> {
-    for (position, row) in positioned {
+    for ((position, row), row_code) in positioned.iter().zip(codes) {
         let (stamp, content_hash) = (row.event.record.stamp(), row.event.record.content_hash());
         let insert = InsertEvent {
             entry: entry(row.ledger_id, row.seq),
@@ -270,7 +271,7 @@ fn insert_events(
                 .map(|key| key.digest.as_bytes().as_slice()),
             redacted: row.event.record.redacted(),
             sender: row.event.sender.map(|sender| sender.id().0),
-            row_code: &row_code(row),
+            row_code: &row_code,
             body: row.event.record.canonical(),
         };
         insert.execute(connection)?;

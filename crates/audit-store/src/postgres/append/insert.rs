@@ -11,7 +11,7 @@ use crate::append::plan::{NewRow, Plan};
 use crate::error::{Result, StoreError};
 use crate::ledgers::head::{HeadId, NewHead};
 use crate::postgres::partitions::partition_of;
-use crate::row_code::RowCodes;
+use crate::row_code::{RowCode, RowCodes};
 use crate::statements::statement;
 use diesel::PgConnection;
 use diesel::pg::Pg;
@@ -102,7 +102,7 @@ impl ToSql<WrittenHead, Pg> for HeadChange<'_> {
 #[derive(Debug)]
 pub(crate) struct EventValues<'a> {
     row: &'a NewRow,
-    row_code: [u8; RowCodes::BYTES],
+    row_code: RowCode,
 }
 
 impl ToSql<WrittenEvent, Pg> for EventValues<'_> {
@@ -388,10 +388,8 @@ pub(super) fn insert_events(
         after,
         month: plan.month_of(after.ledger_id).number(),
     });
-    let values = |row| EventValues {
-        row,
-        row_code: plan.row_code(codes, row),
-    };
+    let events = plan.rows.iter().zip(plan.row_codes(codes, &plan.rows));
+    let events = events.map(|(row, row_code)| EventValues { row, row_code });
     let changes: Vec<HeadChange<'_>> = changes.collect();
     let insert = InsertEvents {
         update: UpdateHeads {
@@ -399,7 +397,7 @@ pub(super) fn insert_events(
             absent,
         },
         head_count: heads.len() as i64,
-        events: plan.rows.iter().map(values).collect(),
+        events: events.collect(),
         planned,
     };
     let is_stored = match statements {
