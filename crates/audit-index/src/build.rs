@@ -21,13 +21,17 @@ pub fn build_segment<I: RowId, B: WriteBlocks>(
     let mut tokens = Tokens::default();
     for ((row_id, of_row), row) in rows.iter().zip(0..) {
         ids.push(*row_id, blocks)?;
-        for token in of_row.split(' ').filter(|token| !token.is_empty()) {
-            tokens.add(token, row);
+        let mut start = 0;
+        for end in memchr::memchr_iter(b' ', of_row.as_bytes()).chain([of_row.len()]) {
+            if start < end {
+                tokens.add(&of_row.as_bytes()[start..end], row);
+            }
+            start = end + 1;
         }
     }
     let segment_rows = ids.finish(blocks)?;
     let mut dictionary = DictionaryWriter::new(id, segment_rows);
-    tokens.for_each(|token, rows| dictionary.push(token.as_bytes(), rows, blocks))?;
+    tokens.for_each(|token, rows| dictionary.push(token, rows, blocks))?;
     let dictionary = dictionary.finish(blocks)?;
     Comparison::whole(dictionary.dense, blocks)?.write(blocks)?;
     Ok(Segment {
@@ -45,15 +49,15 @@ pub fn build_segment<I: RowId, B: WriteBlocks>(
 /// The rows of tokens, without an allocation for each of them: most are of one row.
 #[derive(Debug, Default)]
 struct Tokens<'a> {
-    numbers: HashMap<&'a str, u32, foldhash::fast::RandomState>,
+    numbers: HashMap<&'a [u8], u32, foldhash::fast::RandomState>,
     /// By number: the token, the number of its rows, and the last one.
-    found: Vec<(&'a str, u32, u32)>,
+    found: Vec<(&'a [u8], u32, u32)>,
     /// The number of a token, and a row that has it; the rows ascend.
     rows: Vec<(u32, u32)>,
 }
 
 impl<'a> Tokens<'a> {
-    fn add(&mut self, token: &'a str, row: u32) {
+    fn add(&mut self, token: &'a [u8], row: u32) {
         let next = self.found.len() as u32;
         let number = *self.numbers.entry(token).or_insert(next);
         if number == next {
@@ -67,9 +71,9 @@ impl<'a> Tokens<'a> {
     }
 
     /// Calls `visit` with each token, in byte order, and its rows, ascending.
-    fn for_each<E>(self, mut visit: impl FnMut(&'a str, &[u32]) -> Result<(), E>) -> Result<(), E> {
-        let mut sorted: Vec<(TokenHead, &str, u32)> = (self.found.iter().zip(0..))
-            .map(|((token, ..), number)| (head_of(token.as_bytes()), *token, number))
+    fn for_each<E>(self, mut visit: impl FnMut(&'a [u8], &[u32]) -> Result<(), E>) -> Result<(), E> {
+        let mut sorted: Vec<(TokenHead, &[u8], u32)> = (self.found.iter().zip(0..))
+            .map(|((token, ..), number)| (head_of(token), *token, number))
             .collect();
         sorted.sort_unstable();
         // Where the rows of each token begin, and then end.

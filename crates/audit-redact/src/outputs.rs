@@ -4,7 +4,7 @@
 //! turn `[REDACTED]` into `[[REDACTED]]`, and each further pass would add brackets.
 
 use crate::hash::{DIGEST_HEX_CHARS, HMAC_PREFIX, SHA256_PREFIX};
-use crate::scan::Span;
+use crate::scan::{Span, places};
 use crate::work;
 
 /// The output of the replace behaviour.
@@ -19,12 +19,11 @@ pub(crate) const MASK_VISIBLE_CHARS: usize = 4;
 /// The spans that no rule may touch again, in order: `[REDACTED]` and both hash forms, exactly as written.
 pub(crate) fn protected_spans(text: &str) -> Vec<Span> {
     work::bytes_read(text.len());
-    let mut spans: Vec<Span> = text
-        .match_indices(REDACTED)
-        .map(|(start, _)| Span::new(start, start + REDACTED.len()))
+    let mut spans: Vec<Span> = places(text, REDACTED)
+        .map(|start| Span::new(start, start + REDACTED.len()))
         .collect();
-    for (at, prefix) in text.match_indices(SHA256_PREFIX) {
-        let digest = at + prefix.len();
+    for at in places(text, SHA256_PREFIX) {
+        let digest = at + SHA256_PREFIX.len();
         if is_digest(text.as_bytes(), digest) {
             let keyed = text[..at].ends_with(&HMAC_PREFIX[..HMAC_PREFIX.len() - SHA256_PREFIX.len()]);
             let start = if keyed {

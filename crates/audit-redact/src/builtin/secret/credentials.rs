@@ -6,17 +6,18 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::name::Name;
 use super::value::{Place, secret_in};
-use crate::scan::Span;
 use crate::scan::edge::blocked_before;
+use crate::scan::{Span, places};
 use crate::work;
 
 const USER_INFO_BYTES_MAX: usize = 256;
 
 /// Finds the passwords of `scheme://user:password@host`.
 pub(super) fn find_in_urls(text: &str, hit: &mut impl FnMut(Span)) {
-    for (at, mark) in text.match_indices("://") {
-        work::bytes_read(mark.len());
-        let start = at + mark.len();
+    const MARK: &str = "://";
+    for at in places(text, MARK) {
+        work::bytes_read(MARK.len());
+        let start = at + MARK.len();
         let bytes = &text.as_bytes()[start..];
         let ends = |byte: &u8| {
             byte.is_ascii_whitespace() || matches!(byte, b'/' | b'"' | b'\'' | b'<' | b'>' | b'`')
@@ -56,8 +57,9 @@ pub(super) fn find_in_urls(text: &str, hit: &mut impl FnMut(Span)) {
 
 /// Finds the passwords of `jdbc:oracle:thin:user/password@host`.
 fn find_in_oracle_urls(text: &str, hit: &mut impl FnMut(Span)) {
-    for (at, mark) in text.match_indices(":oracle:") {
-        let start = at + mark.len();
+    const MARK: &str = ":oracle:";
+    for at in places(text, MARK) {
+        let start = at + MARK.len();
         let rest = &text.as_bytes()[start..];
         let rest = &rest[..rest.len().min(USER_INFO_BYTES_MAX)];
         let len = rest
