@@ -7,6 +7,7 @@ use diesel::{
     Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query, sql_types,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -134,17 +135,23 @@ impl Database {
         &self.url
     }
 
-    /// The bytes of every file of an SQLite database, its write-ahead log included.
+    /// The bytes of every file of an SQLite database, its write-ahead log included. The last connection moves that log into the other file
+    /// when it closes; then all are read again.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let directory = self.directory.as_ref().expect("only SQLite keeps its files here");
-        let entries = std::fs::read_dir(directory).expect("list the database's directory");
-        let paths = entries.map(|entry| entry.expect("list the database's directory").path());
-        paths
-            .map(|path| {
-                let bytes = std::fs::read(&path).expect("read a database file");
-                (path, bytes)
-            })
-            .collect()
+        let read = || {
+            let entries = std::fs::read_dir(directory).expect("list the database's directory");
+            let paths = entries.map(|entry| entry.expect("list the database's directory").path());
+            paths
+                .map(|path| std::fs::read(&path).map(|bytes| (path, bytes)))
+                .collect::<io::Result<_>>()
+        };
+        loop {
+            match read() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                read => return read.expect("read the database's files"),
+            }
+        }
     }
 
     /// Runs SQL on the database itself, past the server.
