@@ -1,7 +1,10 @@
 """Checks the proofs of the verifiable log with pymerkle (PyPI), a Merkle tree that nobody of this project wrote.
 
     python log_pymerkle.py server http://127.0.0.1:8080 pk_live_…
+    python log_pymerkle.py server http://127.0.0.1:8080 pk_live_… 2000
     python log_pymerkle.py evidence events.zip
+
+The number is how many proofs are fetched at most, of events at equal distances. Content hashes, removals and the root are always checked as a whole.
 
 Signatures are not its business: tests/log_sumdb checks those. Canonical JSON is rfc8785's (PyPI).
 """
@@ -10,6 +13,7 @@ import base64
 import hashlib
 import json
 import pathlib
+import struct
 import sys
 import urllib.parse
 import urllib.error
@@ -81,43 +85,115 @@ class Server:
     def __init__(self, url, key):
         self.url, self.key = url.rstrip("/"), key
 
-    def get(self, path, **parameters):
+    def read(self, path, **parameters):
         url = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
         request = urllib.request.Request(url, headers={"Authorization": f"Bearer {self.key}"})
         with urllib.request.urlopen(request) as response:
-            return response.read().decode()
+            return response.read()
+
+    def get(self, path, **parameters):
+        return self.read(path, **parameters).decode()
 
     def get_json(self, path, **parameters):
         return json.loads(self.get(path, **parameters))
 
     def events(self):
-        parameters = {"limit": 200}
-        while True:
-            page = self.get_json("events", **parameters)
+        """In the order of the log."""
+        parameters, has_more = {"limit": 200}, True
+        while has_more:
+            page = self.get_json("events/feed", **parameters)
             yield from page["events"]
-            if page["cursor"] is None:
-                return
-            parameters["cursor"] = page["cursor"]
+            parameters["after"], has_more = page["cursor"], page["has_more"]
 
 
-def check_server(url, key):
+REMOVED = ("audit.events.removed", "audit.events.erased")
+# Position, position of the event that authorises the record, mask, content hash, label of the tenant.
+RECORD = struct.Struct(">qqH32s32s")
+WHOLE_EVENT = 0xFFFF
+
+
+def tile_path(number):
+    """As C2SP tlog-tiles writes the number of a tile."""
+    path = f"{number % 1000:03}"
+    while number >= 1000:
+        number //= 1000
+        path = f"x{number % 1000:03}/{path}"
+    return path
+
+
+def removed_events(server, log):
+    """The content hashes of removed events by their places, and what the events of the removals must say, by theirs."""
+    removed, expected = {}, {}
+    for removal in server.get_json("log/removals")["removals"]:
+        if removal["action"] not in REMOVED:
+            continue
+        digest = hashlib.sha256(f"audit removal 1\n{removal['kind']}\n{log}\n".encode())
+        count = 0
+        for tile in range(removal["first_seq"] // 256, (removal["end_seq"] - 1) // 256 + 1):
+            records = server.read(f"log/tile/removed/{tile_path(tile)}")
+            for place, authority, mask, content, label in RECORD.iter_unpack(records):
+                if authority == removal["seq"]:
+                    digest.update(struct.pack(">qH", place, mask) + content + label)
+                    count += 1
+                    if mask == WHOLE_EVENT:
+                        removed[place] = content
+        expected[removal["seq"]] = (removal["action"], "sha256:" + digest.hexdigest(), count)
+    return removed, expected
+
+
+def root_of(contents):
+    """The root over content hashes, RFC 9162 §2.1.1."""
+    subtrees = []
+    for number, content in enumerate(contents, 1):
+        node = leaf_hash(content)
+        while number % 2 == 0:
+            node, number = hashlib.sha256(b"\1" + subtrees.pop() + node).digest(), number // 2
+        subtrees.append(node)
+    root = subtrees.pop()
+    while subtrees:
+        root = hashlib.sha256(b"\1" + subtrees.pop() + root).digest()
+    return root
+
+
+def check_server(url, key, proofs_max=None):
     server = Server(url, key)
-    by_seq = {}
-    for event in server.events():
-        try:
-            proof = server.get_json(f"events/{event['id']}/proof")
-        except urllib.error.HTTPError as error:
-            sys.exit(f"{event['id']}: no proof: {error}: {error.read().decode()}")
-        computed = content_hash(event, proof["checkpoint"])
+    checkpoint = server.get("log/checkpoint")
+    step = -(-tree_head(checkpoint)[1] // proofs_max) if proofs_max else 1
+    shown, places_of_proofs, authorities = [], {}, {}
+    for number, event in enumerate(server.events()):
+        computed = content_hash(event, checkpoint)
         assert event["content_hash"] == "sha256:" + computed.hex(), event["id"]
-        assert proof["content_hash"] == event["content_hash"], event["id"]
-        assert proof["content_salt"] == event["content_salt"], event["id"]
-        _, size, root = tree_head(proof["checkpoint"])
-        check_inclusion(proof["seq"], leaf_hash(computed), proof["inclusion"], size, root)
-        by_seq[proof["seq"]] = computed
+        shown.append(computed)
+        if number % step == 0:
+            places_of_proofs[number] = check_proof(server, event, computed)
+        if event["tenant_id"] == "audit-server" and event["action"] in REMOVED:
+            authorities[number] = (event["action"], event["metadata"]["digest"], event["metadata"]["events"])
     log, size, root = tree_head(server.get("log/checkpoint"))
-    assert sorted(by_seq) == list(range(size)), "the events have the places from 0 on"
-    # The same tree, grown by pymerkle.
+    removed, expected = removed_events(server, content_hash_format.log_of(checkpoint))
+    places = [place for place in range(size) if place not in removed]
+    assert len(places) == len(shown), f"{size} places, {len(shown)} events, {len(removed)} removed"
+    assert all(places[number] == place for number, place in places_of_proofs.items()), "each event has its place"
+    assert {places[number]: said for number, said in authorities.items()} == expected, "the records are those of the removals"
+    by_seq = removed | dict(zip(places, shown))
+    assert root_of(by_seq[seq] for seq in range(size)) == root, "the root is the one that was signed"
+    sizes = [] if proofs_max else check_growth(server, by_seq, size, root)
+    print(f"{log}: {len(shown)} events included, {len(removed)} removed, {len(places_of_proofs)} proofs, consistent with {len(sizes)} earlier sizes")
+
+
+def check_proof(server, event, computed):
+    try:
+        proof = server.get_json(f"events/{event['id']}/proof")
+    except urllib.error.HTTPError as error:
+        sys.exit(f"{event['id']}: no proof: {error}: {error.read().decode()}")
+    assert proof["content_hash"] == event["content_hash"], event["id"]
+    assert proof["content_salt"] == event["content_salt"], event["id"]
+    _, size, root = tree_head(proof["checkpoint"])
+    check_inclusion(proof["seq"], leaf_hash(computed), proof["inclusion"], size, root)
+    return proof["seq"]
+
+
+def check_growth(server, by_seq, size, root):
+    """Grows the tree with pymerkle, and compares the proofs that it continues what it was."""
     tree = InmemoryTree(algorithm="sha256")
     roots = []
     for seq in range(size):
@@ -131,7 +207,7 @@ def check_server(url, key):
         expected = tree.prove_consistency(earlier, size)
         assert path == rfc_9162_path(expected, earlier), f"consistency of {earlier} with {size}"
         verify_consistency(roots[earlier - 1], root, expected, prior_size=earlier, later_size=size)
-    print(f"{log}: {size} events included, consistent with {len(sizes)} earlier sizes")
+    return sizes
 
 
 def check_evidence(path):
@@ -155,8 +231,8 @@ def check_evidence(path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[1] == "server":
-        check_server(*sys.argv[2:])
+    if len(sys.argv) in (4, 5) and sys.argv[1] == "server":
+        check_server(*sys.argv[2:4], *map(int, sys.argv[4:]))
     elif len(sys.argv) == 3 and sys.argv[1] == "evidence":
         check_evidence(sys.argv[2])
     else:

@@ -3,10 +3,15 @@
 // consistency proofs). Nothing here was written by whoever wrote the server's side.
 //
 //	go run tests/log_sumdb/main.go http://127.0.0.1:8080 pk_live_…
+//	go run tests/log_sumdb/main.go http://127.0.0.1:8080 pk_live_… 2000
+//
+// The number is how many events and earlier sizes are checked at most, at equal distances. Entries, removals and the root are always
+// checked as a whole.
 package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -17,6 +22,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -149,8 +155,58 @@ func (s *server) checkConsistency(from int64, tree tlog.Tree) {
 	}
 }
 
-// checkBundles makes the tree again from the entries of the log.
-func (s *server) checkBundles(tree tlog.Tree) {
+// bundle gives what the service has instead of a data tile, in the same place.
+func (s *server) bundle(kind string, number int64, width int) []byte {
+	tile := tlog.Tile{H: tileHeight, L: -1, N: number, W: width}
+	return s.get(strings.Replace(tile.Path(), fmt.Sprintf("tile/%d/data/", tileHeight), "log/tile/"+kind+"/", 1))
+}
+
+type removal struct {
+	Seq      int64  `json:"seq"`
+	Kind     string `json:"kind"`
+	Action   string `json:"action"`
+	FirstSeq int64  `json:"first_seq"`
+	EndSeq   int64  `json:"end_seq"`
+	Events   int64  `json:"events"`
+	Digest   string `json:"digest"`
+}
+
+// removed gives the content hashes of removed events by their places. The records of each removal must have the digest that it states.
+func (s *server) removed(origin string) map[int64][]byte {
+	const recordBytes, wholeEvent = 82, 0xffff
+	names := strings.Split(origin, "/")
+	var listed struct{ Removals []removal }
+	s.getJSON("log/removals", &listed)
+	removed := make(map[int64][]byte)
+	for _, r := range listed.Removals {
+		if r.Action != "audit.events.removed" && r.Action != "audit.events.erased" {
+			continue
+		}
+		digest, events := sha256.New(), int64(0)
+		fmt.Fprintf(digest, "audit removal 1\n%s\n%s\n", r.Kind, strings.Join(names[len(names)-2:], "/"))
+		for tile := r.FirstSeq / 256; tile*256 < r.EndSeq; tile++ {
+			for records := s.bundle("removed", tile, 256); len(records) > 0; records = records[recordBytes:] {
+				record := records[:recordBytes]
+				if int64(binary.BigEndian.Uint64(record[8:])) != r.Seq {
+					continue
+				}
+				digest.Write(record[:8])
+				digest.Write(record[16:])
+				events++
+				if binary.BigEndian.Uint16(record[16:]) == wholeEvent {
+					removed[int64(binary.BigEndian.Uint64(record))] = record[18:50]
+				}
+			}
+		}
+		if made := fmt.Sprintf("sha256:%x", digest.Sum(nil)); made != r.Digest || events != r.Events {
+			log.Fatalf("the removal at %d states %d events with %s, and its records are %d with %s", r.Seq, r.Events, r.Digest, events, made)
+		}
+	}
+	return removed
+}
+
+// checkBundles makes the tree again from the entries of the log. Those of removed events are still there.
+func (s *server) checkBundles(tree tlog.Tree, removed map[int64][]byte) {
 	var stored []tlog.Hash
 	reader := tlog.HashReaderFunc(func(indexes []int64) (hashes []tlog.Hash, err error) {
 		for _, index := range indexes {
@@ -159,20 +215,23 @@ func (s *server) checkBundles(tree tlog.Tree) {
 		return hashes, nil
 	})
 	for first := int64(0); first < tree.N; first += 256 {
-		tile := tlog.Tile{H: tileHeight, L: -1, N: first / 256, W: 256}
-		if tree.N-first < 256 {
-			tile.W = int(tree.N - first)
+		width := tree.N - first
+		if width > 256 {
+			width = 256
 		}
-		path := strings.Replace(tile.Path(), fmt.Sprintf("tile/%d/data/", tileHeight), "log/tile/entries/", 1)
-		bundle := s.get(path)
-		for entry := int64(0); entry < int64(tile.W); entry++ {
+		bundle := s.bundle("entries", first/256, int(width))
+		for entry := first; entry < first+width; entry++ {
 			length := binary.BigEndian.Uint16(bundle)
-			hashes, err := tlog.StoredHashes(first+entry, bundle[2:2+length], reader)
-			check(err, path)
+			content := bundle[2 : 2+length]
+			if gone, isGone := removed[entry]; isGone && !bytes.Equal(gone, content) {
+				log.Fatalf("the removed event at %d had the content hash %x, and its record has %x", entry, content, gone)
+			}
+			hashes, err := tlog.StoredHashes(entry, content, reader)
+			check(err, "the entry at ", entry)
 			stored, bundle = append(stored, hashes...), bundle[2+length:]
 		}
 		if len(bundle) > 0 {
-			log.Fatalf("%s has more than %d entries", path, tile.W)
+			log.Fatalf("the bundle at %d has more than %d entries", first, width)
 		}
 	}
 	root, err := tlog.TreeHash(tree.N, reader)
@@ -184,17 +243,22 @@ func (s *server) checkBundles(tree tlog.Tree) {
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 3 {
-		log.Fatal("usage: log_sumdb URL KEY")
+	if len(os.Args) != 3 && len(os.Args) != 4 {
+		log.Fatal("usage: log_sumdb URL KEY [CHECKS]")
 	}
 	s := &server{url: strings.TrimSuffix(os.Args[1], "/"), key: os.Args[2]}
 	verifier, err := note.NewVerifier(strings.TrimSpace(string(s.get("log/key"))))
 	check(err, "read the key")
 	s.verifier = verifier
 	origin, tree := s.open(s.get("log/checkpoint"))
-	ids := s.events()
-	if int64(len(ids)) != tree.N {
-		log.Fatalf("the log has %d events and the server shows %d", tree.N, len(ids))
+	checksMax := tree.N
+	if len(os.Args) == 4 {
+		checksMax, err = strconv.ParseInt(os.Args[3], 10, 64)
+		check(err, "read the number of checks")
+	}
+	ids, removed := s.events(), s.removed(origin)
+	if int64(len(ids)+len(removed)) != tree.N {
+		log.Fatalf("the log has %d events, the server shows %d, and %d were removed", tree.N, len(ids), len(removed))
 	}
 	root, err := tlog.TreeHash(tree.N, tlog.TileHashReader(tree, s))
 	check(err, "read the tree")
@@ -202,21 +266,30 @@ func main() {
 		log.Fatalf("the tiles have the root %v and not %v", root, tree.Hash)
 	}
 	seen := make(map[int64]bool)
-	for _, id := range ids {
-		seen[s.checkEvent(id)] = true
+	checked := 0
+	for number := int64(0); number < int64(len(ids)); number += distance(int64(len(ids)), checksMax) {
+		seq := s.checkEvent(ids[number])
+		if _, isGone := removed[seq]; isGone || seen[seq] {
+			log.Fatalf("%s has the place %d, which another one has or a removed one", ids[number], seq)
+		}
+		seen[seq] = true
+		checked++
 	}
-	if len(seen) != len(ids) {
-		log.Fatalf("%d events have %d places", len(ids), len(seen))
-	}
-	s.checkBundles(tree)
+	s.checkBundles(tree, removed)
 	sizes := 0
+	step := distance(tree.N, checksMax)
 	for from := int64(1); from <= tree.N; from++ {
 		// All near the ends of tiles and subtrees, and some between.
 		near := (from+2)%256 < 4 || from < 20 || tree.N-from < 20 || from&(from-1) == 0 || from%37 == 0
-		if near {
+		if near && (step == 1 || from%step == 0) {
 			s.checkConsistency(from, tree)
 			sizes++
 		}
 	}
-	fmt.Printf("%s: %d events included, consistent with %d earlier sizes\n", origin, len(ids), sizes)
+	fmt.Printf("%s: %d events included, %d removed, %d proofs, consistent with %d earlier sizes\n", origin, len(ids), len(removed), checked, sizes)
+}
+
+// distance is between those that are checked, of so many.
+func distance(all, checksMax int64) int64 {
+	return (all+checksMax-1)/checksMax
 }

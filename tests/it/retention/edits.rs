@@ -15,6 +15,17 @@ type Edit = (&'static str, String, &'static str);
 const REMOVED: &str = "it was removed";
 const RECORDS: &str = "are not those that it was logged with";
 
+/// Gives the tenants of removed events another label, of which only the digest of the removal knows.
+pub(super) fn another_label(kind: DatabaseKind) -> String {
+    // The slot is in its first eight bytes.
+    let halves = "substr(label, 1, 8) || substr(label, 1, 24)";
+    let label = match kind {
+        DatabaseKind::Sqlite => format!("CAST({halves} AS BLOB)"),
+        DatabaseKind::Postgres => halves.to_owned(),
+    };
+    format!("UPDATE removed_tenants SET label = {label} WHERE LEDGER")
+}
+
 /// The edits of a log whose removal is at this position.
 fn edits(kind: DatabaseKind, removal: u64) -> Vec<Edit> {
     let edit = |name, sql: &str, problem| (name, sql.to_owned(), problem);
@@ -36,13 +47,7 @@ fn edits(kind: DatabaseKind, removal: u64) -> Vec<Edit> {
              INSERT INTO events SELECT * FROM saved_events"
             .to_owned(),
     };
-    // The slot is in its first eight bytes.
-    let halves = "substr(label, 1, 8) || substr(label, 1, 24)";
-    let label = match kind {
-        DatabaseKind::Sqlite => format!("CAST({halves} AS BLOB)"),
-        DatabaseKind::Postgres => halves.to_owned(),
-    };
-    let label = format!("UPDATE removed_tenants SET label = {label} WHERE LEDGER");
+    let label = another_label(kind);
     vec![
         (
             "one more event deleted",

@@ -1,14 +1,20 @@
 //! What verifiers say of a log after a removal.
 
+use super::edits::another_label;
 use super::{DAYS, NEW, OLD, Scene, audit};
 use crate::archive::Archive;
 use crate::log::{store_events, text_of};
-use audit_tests::{DatabaseKind, command_line, command_line_on, on_both_databases, temporary_directory};
+use audit_tests::{
+    DatabaseKind, Organization, Server, command_line, command_line_on, go, on_both_databases, python,
+    run_log_sumdb, run_python, temporary_directory,
+};
 use serde_json::json;
+use std::process::Output;
 
 on_both_databases! {
     log_verify_counts_what_was_removed,
     a_new_auditor_and_one_who_has_seen_the_events_accept_a_removal,
+    independent_libraries_account_for_every_place_after_a_removal,
     an_archive_says_which_events_were_removed,
     an_archive_of_parquet_has_the_hashes_of_removed_events,
     an_archive_from_before_a_removal_goes_on_after_it,
@@ -34,6 +40,36 @@ fn a_new_auditor_and_one_who_has_seen_the_events_accept_a_removal(kind: Database
     for state in [&scene.state, &new] {
         let said = audit(&server, &organization, state);
         assert!(said.contains(&format!("{OLD} removed by retention")), "{said}");
+    }
+}
+
+fn independent_libraries_account_for_every_place_after_a_removal(kind: DatabaseKind) {
+    let (Some(python), Some(go)) = (python(), go()) else {
+        return;
+    };
+    let Some(scene) = Scene::removed(kind) else { return };
+    let run = |server: &Server, organization: &Organization| -> [Output; 2] {
+        let log = [server.base_url(), &organization.project_key];
+        let pymerkle = run_python(
+            &python,
+            "log_pymerkle.py",
+            &[&["server"], log.as_slice()].concat(),
+        );
+        [pymerkle, run_log_sumdb(&go, &log)]
+    };
+    let (server, organization) = scene.start();
+    let removed = format!(" events included, {OLD} removed, ");
+    for output in run(&server, &organization) {
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains(&removed), "{output:?}");
+    }
+    crate::log::stop(server);
+    let case = scene.case();
+    case.tamper(&another_label(kind));
+    let (server, _) = case.start();
+    for output in run(&server, &organization) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("removal"), "{output:?}");
     }
 }
 
