@@ -7,7 +7,7 @@ One server, measured without and with the destinations in turn: A B A B. They ar
 A stores for nobody and B begins without a lag.
 
 1. Clients store batches as fast as the server takes them. B: one destination gets all of these events, over HTTPS. Its receiver reads each
-   request and responds.
+   request and responds, with `--receiver-rate` only when so many records a second allow it.
 2. The same load, then a client at a steady rate, whose requests are measured from the moment at which they were due. In A and B it has a
    destination that works. B: destinations whose receivers take the connection and never respond, half of them after they have read the
    request, half of them before the TLS handshake. Each is of an organization of its own, because organizations share the lanes. B begins
@@ -73,6 +73,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         arrived = time.time()
+        self.server.wait_for_turn(body.count(b"\n"))
         self.send_response(204)
         self.end_headers()
         # The first event of a batch has waited longest. A checkpoint may be alone.
@@ -89,13 +90,22 @@ class Server(http.server.ThreadingHTTPServer):
 
     request_queue_size = 128
 
-    def __init__(self, folder):
+    def __init__(self, folder, rate):
         super().__init__((scenes.VICTIM_ADDRESS, 0), Handler)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(os.path.join(folder, "receiver.pem"), os.path.join(folder, "receiver.key"))
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         self.file = os.path.join(folder, "arrivals")
         self.lock = threading.Lock()
+        self.rate, self.free_at = rate, 0.0
+
+    def wait_for_turn(self, records):
+        """Until a receiver that handles `rate` records a second has handled these."""
+        if self.rate:
+            with self.lock:
+                self.free_at = max(self.free_at, time.monotonic()) + records / self.rate
+                free_at = self.free_at
+            time.sleep(max(0, free_at - time.monotonic()))
 
     def note(self, line):
         with self.lock, open(self.file, "a", encoding="ascii") as file:
@@ -108,8 +118,8 @@ class Server(http.server.ThreadingHTTPServer):
 class Receivers:
     """One that responds, in a process of its own, and those that do not."""
 
-    def __init__(self, folder):
-        server = Server(folder)
+    def __init__(self, folder, rate):
+        server = Server(folder, rate)
         self.file = server.file
         self.address = server.server_address
         # Nobody accepts: the kernel completes connections, and nothing follows.
@@ -203,7 +213,7 @@ class Bench:
         self.node = service.Node("destinations", options.server, url, folder, settings=target.webhook_settings(folder))
         self.node.start()
         self.scene = scenes.Scene(self.node.address, self.party, self.party, folder, [scenes.VICTIM_ADDRESS])
-        self.receivers = Receivers(folder)
+        self.receivers = Receivers(folder, options.receiver_rate)
         self.bodies = [
             json.dumps([scenes.event(number, tenant_id=f"tenant-{number % 500}") for number in range(first, first + BATCH)])
             for first in range(0, BODIES * BATCH, BATCH)
@@ -286,18 +296,25 @@ def beside_one(bench):
         events, rate = bench.ingest(bench.options.seconds)
         shown, end = destination.shown(), time.time()
         lags = bench.receivers.lags(begin, end)
-        destination.wait_for_end()
-        caught_up = time.time() - end
-        if destination.shown()["position"] < events:
-            raise RuntimeError(f"{events} events were stored: {destination.shown()}")
+        afterwards = {} if bench.options.receiver_rate else delivered_afterwards(destination, events, shown["lag_events"])
     return {
         "ingest, events/s": rate,
         "delivered meanwhile, records/s": shown["position"] / (end - begin),
         **lag_rows(lags),
         "not delivered at the end, events": shown["lag_events"],
         "not delivered at the end, oldest s": shown["lag_seconds"] or 0,
-        "delivered afterwards, events/s": shown["lag_events"] / caught_up if shown["lag_events"] else math.nan,
+        **afterwards,
     }
+
+
+def delivered_afterwards(destination, events, lag_events):
+    """The rate at which a receiver gets the rest of what was stored."""
+    begin = time.time()
+    destination.wait_for_end()
+    caught_up = time.time() - begin
+    if destination.shown()["position"] < events:
+        raise RuntimeError(f"{events} events were stored: {destination.shown()}")
+    return {"delivered afterwards, events/s": lag_events / caught_up if lag_events else math.nan}
 
 
 def without_silent(bench):
@@ -365,6 +382,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=20, help="of each measurement. Default: 20")
     parser.add_argument("--rounds", type=int, default=5, help="default: 5")
     parser.add_argument("--silent", type=int, default=50, help="destinations whose receivers never respond. Default: 50")
+    parser.add_argument("--receiver-rate", type=float, help="records a second that the receiver handles. Default: without limit")
     options = parser.parse_args()
     if not options.server:
         parser.error("--server or AUDIT_SERVER_BIN names the path of audit-server")
