@@ -15,6 +15,8 @@ const SYNCS: u32 = 200;
 #[derive(Debug, Serialize)]
 pub(crate) struct Machine {
     processor: Option<String>,
+    /// Whether the processor computes SHA-256 in instructions, which the service then uses.
+    has_sha_instructions: bool,
     cores: usize,
     memory_mib: Option<u64>,
     kernel: Option<String>,
@@ -24,8 +26,14 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn describe(folder: &Path) -> anyhow::Result<Self> {
+        let cpuinfo = Path::new("/proc/cpuinfo");
+        let features = field(cpuinfo, "flags").or_else(|| field(cpuinfo, "Features"));
+        let features = features.unwrap_or_default();
         Ok(Self {
-            processor: field(Path::new("/proc/cpuinfo"), "model name"),
+            processor: field(cpuinfo, "model name"),
+            has_sha_instructions: features
+                .split_whitespace()
+                .any(|feature| matches!(feature, "sha_ni" | "sha2")),
             cores: std::thread::available_parallelism().map_or(0, usize::from),
             memory_mib: kib(Path::new("/proc/meminfo"), "MemTotal").map(|kib| kib / 1_024),
             kernel: read(Path::new("/proc/sys/kernel/osrelease")).map(|text| text.trim().to_owned()),
@@ -35,8 +43,13 @@ impl Machine {
 
     pub(crate) fn line(&self) -> String {
         format!(
-            "{} · {} cores · {} MiB · Linux {} · sync of 4 KiB: p50 {:.2} ms, p99 {:.2} ms",
+            "{}, {} SHA instructions · {} cores · {} MiB · Linux {} · sync of 4 KiB: p50 {:.2} ms, p99 {:.2} ms",
             self.processor.as_deref().unwrap_or("unknown processor"),
+            if self.has_sha_instructions {
+                "with"
+            } else {
+                "without"
+            },
             self.cores,
             self.memory_mib.unwrap_or_default(),
             self.kernel.as_deref().unwrap_or("unknown"),

@@ -1,6 +1,7 @@
 //! Progress on standard error and tables on standard output.
 
 use crate::compare::Figure;
+use crate::raw_limit::Layout;
 use crate::results::{AlternatingRound, Phase, QueryResult, Results, Size, ratio};
 use crate::targets::{Bound, TargetCheck};
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
@@ -86,7 +87,11 @@ fn with_sizes(results: &Results, before: &str, after: &str) -> Vec<String> {
 fn limits(results: &Results) -> Table {
     let raw = results.raw.iter().map(|rate| {
         vec![
-            format!("raw inserts, {} rows per transaction", rate.transaction_rows),
+            format!(
+                "{}, {} rows per transaction",
+                rate.layout.name(),
+                rate.transaction_rows
+            ),
             rate.connections.to_string(),
             whole(rate.rows_per_second),
             String::new(),
@@ -126,10 +131,10 @@ fn alternating(results: &Results) -> Table {
 
 fn phases(results: &Results, phases: &[Phase]) -> Table {
     let header = columns(
-        "events stored | batch | conn. | requests/s | events/s | ratio to raw | p50 ms | p99 ms | 503 | other errors | \
+        "events stored | batch | conn. | requests/s | events/s | ratio to raw | ratio to own table | p50 ms | p99 ms | 503 | other errors | \
          disk B/event | written B/event | server µs/event | client µs/event | peak MiB",
     );
-    let raw = results.raw_rows_per_second();
+    let [raw, own] = [Layout::Raw, Layout::Own].map(|layout| results.rows_per_second(layout));
     let row = |phase: &Phase| {
         let usage = &phase.usage;
         vec![
@@ -139,6 +144,7 @@ fn phases(results: &Results, phases: &[Phase]) -> Table {
             whole(phase.requests_per_second()),
             whole(phase.events_per_second()),
             format!("{:.2}", ratio(phase.events_per_second(), raw)),
+            format!("{:.2}", ratio(phase.events_per_second(), own)),
             milliseconds(phase.latency.p50_ms()),
             milliseconds(phase.latency.p99_ms()),
             share(phase.unavailable_share()),
@@ -154,7 +160,8 @@ fn phases(results: &Results, phases: &[Phase]) -> Table {
 }
 
 fn sizes(results: &Results) -> Table {
-    let row_bytes = results.raw.last().map_or(0.0, |rate| rate.bytes_per_row);
+    let raw = results.raw.iter().rfind(|rate| rate.layout == Layout::Raw);
+    let row_bytes = raw.map_or(0.0, |rate| rate.bytes_per_row);
     let row = |size: &Size| {
         let bytes_per_event = ratio(size.disk_bytes as f64, size.events as f64);
         vec![

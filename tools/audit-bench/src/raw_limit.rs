@@ -1,4 +1,5 @@
-//! Raw inserts, the upper limit of ingest: the rows of this run inserted into a table without secondary indexes.
+//! What ingest is compared with: the rows of this run inserted into a table without secondary indexes, the upper limit, and into the table
+//! that an application would have without this service, with an index for each filter.
 
 use crate::generator::HttpClient;
 use crate::service::Database;
@@ -31,6 +32,40 @@ const POSTGRES_TABLE: &str = "CREATE TABLE raw_events (position BIGINT NOT NULL,
     seq BIGINT NOT NULL, id BYTEA NOT NULL, content_hash BYTEA NOT NULL, content_salt BYTEA NOT NULL, sent_digest BYTEA, redacted BOOLEAN NOT NULL,
     body TEXT NOT NULL)";
 
+/// The fields that an event is found by, and where a response has them: of an own table each is a column with an index.
+const FILTERS: &[(&str, &str)] = &[
+    ("occurred_at", "/occurred_at"),
+    ("tenant_id", "/tenant_id"),
+    ("actor_id", "/actor/id"),
+    ("actor_type", "/actor/type"),
+    ("action", "/action"),
+    ("category", "/category"),
+    ("target_id", "/target/id"),
+    ("target_type", "/target/type"),
+    ("ip_address", "/context/ip_address"),
+    ("session_id", "/context/session_id"),
+    ("outcome", "/outcome"),
+];
+
+diesel::table! {
+    own_events (position) {
+        position -> BigInt,
+        id -> Binary,
+        body -> Text,
+        occurred_at -> Nullable<Text>,
+        tenant_id -> Nullable<Text>,
+        actor_id -> Nullable<Text>,
+        actor_type -> Nullable<Text>,
+        action -> Nullable<Text>,
+        category -> Nullable<Text>,
+        target_id -> Nullable<Text>,
+        target_type -> Nullable<Text>,
+        ip_address -> Nullable<Text>,
+        session_id -> Nullable<Text>,
+        outcome -> Nullable<Text>,
+    }
+}
+
 diesel::table! {
     raw_events (position) {
         position -> BigInt,
@@ -52,6 +87,27 @@ pub(crate) struct StoredEvent {
     content_hash: Vec<u8>,
     redacted: bool,
     body: String,
+    /// The values of [`FILTERS`].
+    filters: [Option<String>; FILTERS.len()],
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = own_events, treat_none_as_default_value = false)]
+struct OwnRow<'a> {
+    position: i64,
+    id: &'a [u8],
+    body: &'a str,
+    occurred_at: Option<&'a str>,
+    tenant_id: Option<&'a str>,
+    actor_id: Option<&'a str>,
+    actor_type: Option<&'a str>,
+    action: Option<&'a str>,
+    category: Option<&'a str>,
+    target_id: Option<&'a str>,
+    target_type: Option<&'a str>,
+    ip_address: Option<&'a str>,
+    session_id: Option<&'a str>,
+    outcome: Option<&'a str>,
 }
 
 #[derive(Insertable)]
@@ -68,9 +124,67 @@ struct RawRow<'a> {
     body: &'a str,
 }
 
+/// The table that rows are inserted into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Layout {
+    /// What the service stores of an event, without an index.
+    Raw,
+    /// What an application would store: no hash, and an index for each filter.
+    Own,
+}
+
+impl Layout {
+    const ALL: [Self; 2] = [Self::Raw, Self::Own];
+
+    /// What the tables of results call it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw inserts",
+            Self::Own => "a table with an index for each filter",
+        }
+    }
+
+    const fn table(self) -> &'static str {
+        match self {
+            Self::Raw => "raw_events",
+            Self::Own => "own_events",
+        }
+    }
+
+    /// The statements that create the table.
+    fn definition(self, kind: DatabaseKind) -> String {
+        match (self, kind) {
+            (Self::Raw, DatabaseKind::Sqlite) => SQLITE_TABLE.to_owned(),
+            (Self::Raw, DatabaseKind::Postgres) => POSTGRES_TABLE.to_owned(),
+            (Self::Own, kind) => {
+                let (position, bytes) = match kind {
+                    DatabaseKind::Sqlite => ("INTEGER", "BLOB"),
+                    DatabaseKind::Postgres => ("BIGINT", "BYTEA"),
+                };
+                // The connections of `COPY` number their rows alike.
+                let key = match kind {
+                    DatabaseKind::Sqlite => "PRIMARY KEY",
+                    DatabaseKind::Postgres => "NOT NULL",
+                };
+                let columns: String = FILTERS.iter().map(|(name, _)| format!(", {name} TEXT")).collect();
+                let index = |(name, _): &(&str, &str)| {
+                    format!("; CREATE INDEX own_by_{name} ON own_events ({name}, position)")
+                };
+                let indexes: String = FILTERS.iter().map(index).collect();
+                format!(
+                    "CREATE TABLE own_events (position {position} {key}, id {bytes} NOT NULL, body TEXT NOT NULL{columns})\
+                     {indexes}"
+                )
+            }
+        }
+    }
+}
+
 /// The insert rate of one transaction size.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct RawRate {
+    pub(crate) layout: Layout,
     pub(crate) transaction_rows: usize,
     pub(crate) connections: usize,
     pub(crate) rows_per_second: f64,
@@ -112,6 +226,9 @@ fn stored_event(mut event: Map<String, Value>) -> anyhow::Result<StoredEvent> {
     // The service stores 16 bytes of an id; which ones does not affect the rate.
     let id = id.bytes().rev().take(16).collect();
     let hash = hash.as_str().unwrap_or_default();
+    let text = Value::Object(event);
+    let filter = |(_, pointer): &(&str, &str)| text.pointer(pointer)?.as_str().map(str::to_owned);
+    let filters = std::array::from_fn(|index| filter(&FILTERS[index]));
     let digits = hash.rsplit(':').next().unwrap_or_default().as_bytes().chunks(2);
     let bytes = digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or_default(), 16));
     Ok(StoredEvent {
@@ -120,7 +237,8 @@ fn stored_event(mut event: Map<String, Value>) -> anyhow::Result<StoredEvent> {
             .collect::<Result<_, _>>()
             .context("a content_hash is not hexadecimal")?,
         redacted: redacted.unwrap_or_default(),
-        body: Value::Object(event).to_string(),
+        body: text.to_string(),
+        filters,
     })
 }
 
@@ -140,12 +258,44 @@ impl StoredEvent {
             body: &self.body,
         }
     }
+
+    fn own_row(&self, position: i64) -> OwnRow<'_> {
+        let [
+            occurred_at,
+            tenant_id,
+            actor_id,
+            actor_type,
+            action,
+            category,
+            target_id,
+            target_type,
+            ip_address,
+            session_id,
+            outcome,
+        ] = self.filters.each_ref().map(Option::as_deref);
+        OwnRow {
+            position,
+            id: &self.id,
+            body: &self.body,
+            occurred_at,
+            tenant_id,
+            actor_id,
+            actor_type,
+            action,
+            category,
+            target_id,
+            target_type,
+            ip_address,
+            session_id,
+            outcome,
+        }
+    }
 }
 
-/// `count` rows from `position` on.
-fn rows(stored: &[StoredEvent], position: i64, count: usize) -> impl Iterator<Item = RawRow<'_>> {
+/// `count` events from `position` on, each with its position.
+fn events(stored: &[StoredEvent], position: i64, count: usize) -> impl Iterator<Item = (i64, &StoredEvent)> {
     let start = usize::try_from(position).unwrap_or_default();
-    (start..start + count).map(|index| stored[index % stored.len()].row(index as i64))
+    (start..start + count).map(|index| (index as i64, &stored[index % stored.len()]))
 }
 
 /// Measures each transaction size for `time`: on SQLite in a separate file in `folder`, on PostgreSQL in a table of
@@ -160,11 +310,13 @@ pub(crate) fn measure(
         bail!("there are no events to insert");
     }
     let mut rates = Vec::new();
-    for rows in TRANSACTION_ROWS {
-        rates.push(match database.kind() {
-            DatabaseKind::Sqlite => measure_sqlite(folder, stored, *rows, time)?,
-            DatabaseKind::Postgres => measure_postgres(database.url(), stored, *rows, time)?,
-        });
+    for layout in Layout::ALL {
+        for rows in TRANSACTION_ROWS {
+            rates.push(match database.kind() {
+                DatabaseKind::Sqlite => measure_sqlite(folder, layout, stored, *rows, time)?,
+                DatabaseKind::Postgres => measure_postgres(database.url(), layout, stored, *rows, time)?,
+            });
+        }
     }
     Ok(rates)
 }
@@ -172,22 +324,28 @@ pub(crate) fn measure(
 /// One connection, because SQLite allows one writer, and a cached prepared statement.
 fn measure_sqlite(
     folder: &Path,
+    layout: Layout,
     stored: &[StoredEvent],
     transaction_rows: usize,
     time: Duration,
 ) -> anyhow::Result<RawRate> {
-    let path = folder.join(format!("raw-{transaction_rows}.db"));
+    let path = folder.join(format!("{}-{transaction_rows}.db", layout.table()));
     let mut connection = open_sqlite(&path)?;
     connection.batch_execute(SQLITE_SETTINGS)?;
-    connection.batch_execute(SQLITE_TABLE)?;
+    connection.batch_execute(&layout.definition(DatabaseKind::Sqlite))?;
     let mut position = 0;
     let began = Instant::now();
     while began.elapsed() < time {
         connection.immediate_transaction(|connection| {
-            for row in rows(stored, position, transaction_rows) {
-                diesel::insert_into(raw_events::table)
-                    .values(row)
-                    .execute(connection)?;
+            for (position, event) in events(stored, position, transaction_rows) {
+                match layout {
+                    Layout::Raw => diesel::insert_into(raw_events::table)
+                        .values(event.row(position))
+                        .execute(connection)?,
+                    Layout::Own => diesel::insert_into(own_events::table)
+                        .values(event.own_row(position))
+                        .execute(connection)?,
+                };
             }
             diesel::QueryResult::Ok(())
         })?;
@@ -198,6 +356,7 @@ fn measure_sqlite(
     let bytes = sqlite_bytes(&path)?;
     std::fs::remove_file(&path)?;
     Ok(RawRate {
+        layout,
         transaction_rows,
         connections: 1,
         rows_per_second: position as f64 / seconds,
@@ -214,22 +373,35 @@ struct Size {
 /// `COPY` over concurrent connections.
 fn measure_postgres(
     url: &str,
+    layout: Layout,
     stored: &[StoredEvent],
     transaction_rows: usize,
     time: Duration,
 ) -> anyhow::Result<RawRate> {
     let mut connection = PgConnection::establish(url)?;
-    connection.batch_execute("DROP TABLE IF EXISTS raw_events")?;
-    connection.batch_execute(POSTGRES_TABLE)?;
+    let table = layout.table();
+    connection.batch_execute(&format!("DROP TABLE IF EXISTS {table}"))?;
+    connection.batch_execute(&layout.definition(DatabaseKind::Postgres))?;
     let began = Instant::now();
     let copy = || -> anyhow::Result<usize> {
         let mut connection = PgConnection::establish(url)?;
         let mut written = 0;
         while began.elapsed() < time {
-            let rows: Vec<RawRow<'_>> = rows(stored, written as i64, transaction_rows).collect();
-            diesel::copy_from(raw_events::table)
-                .from_insertable(&rows)
-                .execute(&mut connection)?;
+            let events = events(stored, written as i64, transaction_rows);
+            match layout {
+                Layout::Raw => {
+                    let rows: Vec<_> = events.map(|(position, event)| event.row(position)).collect();
+                    diesel::copy_from(raw_events::table)
+                        .from_insertable(&rows)
+                        .execute(&mut connection)?
+                }
+                Layout::Own => {
+                    let rows: Vec<_> = events.map(|(position, event)| event.own_row(position)).collect();
+                    diesel::copy_from(own_events::table)
+                        .from_insertable(&rows)
+                        .execute(&mut connection)?
+                }
+            };
             written += transaction_rows;
         }
         Ok(written)
@@ -241,12 +413,13 @@ fn measure_postgres(
         counts.sum::<anyhow::Result<usize>>()
     })?;
     let seconds = began.elapsed().as_secs_f64();
-    let size = diesel::sql_query("SELECT pg_total_relation_size('raw_events') AS bytes");
+    let size = diesel::sql_query(format!("SELECT pg_total_relation_size('{table}') AS bytes"));
     let sizes: Vec<Size> = size.load(&mut connection)?;
     // Otherwise the next measurement includes the checkpoint of these rows.
-    connection.batch_execute("DROP TABLE raw_events")?;
+    connection.batch_execute(&format!("DROP TABLE {table}"))?;
     connection.batch_execute("CHECKPOINT")?;
     Ok(RawRate {
+        layout,
         transaction_rows,
         connections: POSTGRES_CONNECTIONS,
         rows_per_second: written as f64 / seconds,
@@ -280,7 +453,7 @@ mod tests {
         let time = Duration::from_millis(1);
         let database = Database::sqlite(folder.path());
         let rates = measure(&database, folder.path(), &[stored()], time).unwrap();
-        assert_eq!(rates.len(), TRANSACTION_ROWS.len());
+        assert_eq!(rates.len(), Layout::ALL.len() * TRANSACTION_ROWS.len());
         for rate in rates {
             assert!(rate.rows_per_second > 0.0 && rate.bytes_per_row > 0.0, "{rate:?}");
         }

@@ -6,7 +6,7 @@ use crate::latency::LatencySummary;
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::queries::{Expected, QueryKind};
-use crate::raw_limit::RawRate;
+use crate::raw_limit::{Layout, RawRate};
 use crate::service::database::DatabaseKind;
 use crate::targets::TargetCheck;
 use anyhow::bail;
@@ -235,9 +235,9 @@ impl Results {
     }
 
     /// Of the faster transaction size.
-    pub(crate) fn raw_rows_per_second(&self) -> f64 {
-        let rates = self.raw.iter().map(|rate| rate.rows_per_second);
-        rates.fold(0.0, f64::max)
+    pub(crate) fn rows_per_second(&self, layout: Layout) -> f64 {
+        let rates = self.raw.iter().filter(|rate| rate.layout == layout);
+        rates.map(|rate| rate.rows_per_second).fold(0.0, f64::max)
     }
 
     /// Median over the alternating rounds.

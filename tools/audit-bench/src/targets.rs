@@ -2,6 +2,7 @@
 
 use crate::checks::{Checks, Proofs};
 use crate::plan::SINGLES_CONNECTIONS;
+use crate::raw_limit::Layout;
 use crate::results::{Phase, QueryResult, Results, ratio};
 use crate::service::database::DatabaseKind;
 use serde::Serialize;
@@ -69,7 +70,7 @@ pub(crate) fn check(results: &Results) -> Vec<TargetCheck> {
 }
 
 fn sqlite(results: &Results) -> Vec<TargetCheck> {
-    let raw = results.raw_rows_per_second();
+    let raw = results.rows_per_second(Layout::Raw);
     let singles = at_connections(&results.ingest, 1).cloned().unwrap_or_default();
     vec![
         TargetCheck::new(
