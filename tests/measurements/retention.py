@@ -4,8 +4,9 @@
     tests/measurements/retention.py --server target/release/audit-server --database sqlite --events 10000000
 
 Each month of the year is stored by a server whose clock shows that month (libfaketime). Then a server of the next year gets the policy.
-Clients store and query events all the time, for as long before the removal as during it. Python's standard library only;
-`--database postgres` needs PostgreSQL's programs.
+Clients store and query events all the time, for as long before the removal as during it. Then `log audit` and `log verify` check what is left,
+and, with `--verifiers`, tests/log_sumdb (Go) and tests/log_pymerkle.py. Python's standard library only; `--database postgres` needs PostgreSQL's
+programs, and `--verifiers` Go with golang.org/x/mod and a Python with pymerkle and rfc8785.
 """
 
 import argparse
@@ -29,6 +30,9 @@ SENDERS = 4
 TENANTS = 500
 QUERIES_PER_SECOND = 20
 CALM_SECONDS = 60
+# Proofs that a verifier fetches. It hashes every event and every record of a removed one.
+PROOFS = 2_000
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def clock(moment):
@@ -113,6 +117,7 @@ def main():
     parser.add_argument("--database", choices=databases.KINDS, default="sqlite")
     parser.add_argument("--events", type=int, default=1_200_000)
     parser.add_argument("--folder", default=tempfile.gettempdir())
+    parser.add_argument("--verifiers", metavar="PYTHON", help="interpreter with the packages of the Python verifier; runs both verifiers")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         os.chmod(folder, 0o755)
@@ -174,12 +179,34 @@ def measure(options, database, folder):
     print(f"removal of {removal()['events']} events in {done - removing:.0f} s, beside 1,000 events/s and {QUERIES_PER_SECOND} queries/s")
     for name, client in zip(("ingest", "queries"), load):
         print(f"{name} before: {client.percentiles(calm, removing)}; during: {client.percentiles(removing, done)}; {client.failures} failures")
+    address = f"http://{node.address[0]}:{node.address[1]}"
+    checks = [[options.server, "log", "audit", "--url", address, "--key", key, "--state", os.path.join(folder, "auditor")]]
+    if options.verifiers:
+        checks.append([go_verifier(folder), address, key, str(PROOFS)])
+        checks.append([options.verifiers, os.path.join(TESTS, "log_pymerkle.py"), "server", address, key, str(PROOFS)])
+    # An auditor waits less long for the first map of a large log.
+    has_map = lambda: connection.request("GET", "/api/v1/log/tenants", key)[0] == 200
+    processes.wait_until(has_map, 1_800, "the map of tenants")
+    for command in checks:
+        timed(command)
     node.end()
     print(f"disk: {before:.0f} MiB before, {used_mib(folder):.0f} MiB after")
+    timed([options.server, "log", "verify"], environment={**service.environment(url), "AUDIT_STATE_DIR": node.state})
+
+
+def go_verifier(folder):
+    """Builds tests/log_sumdb with Debian's packages of its libraries."""
+    program = os.path.join(folder, "log_sumdb")
+    environment = {**os.environ, "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOFLAGS": "", "GOCACHE": os.path.join(folder, "go")}
+    processes.run(["go", "build", "-o", program, os.path.join(TESTS, "log_sumdb", "main.go")], environment=environment)
+    return program
+
+
+def timed(command, environment=None):
+    """Runs a command to its end, and prints the last line that it prints."""
     begin = time.monotonic()
-    command = [options.server, "log", "verify"]
-    print(processes.run(command, environment={**service.environment(url), "AUDIT_STATE_DIR": node.state}).strip().splitlines()[-1])
-    print(f"`log verify` took {time.monotonic() - begin:.0f} s")
+    said = processes.run(command, environment=environment).strip().splitlines()[-1]
+    print(f"{os.path.basename(command[0])} {os.path.basename(command[1])}, {time.monotonic() - begin:.0f} s: {said}", flush=True)
 
 
 if __name__ == "__main__":
