@@ -9,6 +9,9 @@ use serde_json::Value;
 use ureq::Body;
 use ureq::http::Response;
 
+/// Further rounds of attempts for a server that says that it makes progress. A round takes up to a minute.
+const ROUNDS_MAX: usize = 60;
+
 /// The audited server, and the log that is audited.
 pub(crate) struct LogServer {
     client: Client,
@@ -110,12 +113,24 @@ impl LogServer {
             .map_err(|error| Failure::Inconsistent(format!("the server returns an invalid tile: {error}")))
     }
 
-    /// A JSON document that a server with an inconsistent log does not have, so a 500 is not repeated.
+    /// A JSON document that a server with an inconsistent log does not have, so a 500 is not repeated. A 503 is, beyond the attempts of
+    /// other requests, while its message changes: a map of tenants that is brought up to date says how many events it lacks.
     pub(super) fn json_of_consistent_log(&self, path: &str) -> AuditResult<Fetched<Value>> {
         match self.client.send_once(|agent| self.call(agent, path, &[])) {
-            Ok(reply) if reply.status == 500 => Err(no_response(path, &reply)),
-            _ => self.json(path, &[]),
+            Ok(reply) if reply.status == 500 => return Err(no_response(path, &reply)),
+            _ => {}
         }
+        let mut reply = self.reply(path, &[])?;
+        for _ in 0..ROUNDS_MAX {
+            if reply.status != 503 {
+                break;
+            }
+            let before = std::mem::replace(&mut reply, self.reply(path, &[])?);
+            if reply.error_message() == before.error_message() {
+                break;
+            }
+        }
+        self.parsed(path, reply)
     }
 
     fn get(&self, path: &str, parameters: &[(&str, String)]) -> AuditResult<Fetched<Vec<u8>>> {
@@ -180,4 +195,52 @@ fn no_response(path: &str, reply: &Reply) -> Failure {
 
 fn described(reply: &Reply) -> String {
     format!("{} {}", reply.status, reply.error_message())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use audit_cli::testing::{client, stub};
+
+    fn response(status: &str, body: &str) -> &'static str {
+        let bytes = body.len();
+        format!("HTTP/1.1 {status}\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: {bytes}\r\n\r\n{body}").leak()
+    }
+
+    fn behind(events: u64) -> &'static str {
+        let body =
+            format!(r#"{{"error":{{"code":"unavailable","message":"the map lacks {events} events"}}}}"#);
+        response("503 Service Unavailable", &body)
+    }
+
+    /// What the auditor makes of these responses, of which it has to take each.
+    fn fetched(responses: Vec<&'static str>) -> AuditResult<Fetched<Value>> {
+        let (address, served) = stub(responses);
+        let server = LogServer {
+            client: client().0,
+            ..LogServer::new(&format!("http://{address}"), "pk_live_1")
+        };
+        let fetched = server.json_of_consistent_log("log/tenants");
+        served.join().expect("every response was asked for");
+        fetched
+    }
+
+    #[test]
+    fn a_map_that_is_brought_up_to_date_is_waited_for() {
+        // One request that is not repeated, and rounds of five attempts.
+        let mut responses = [vec![behind(30); 1 + 5], vec![behind(20); 5], vec![behind(10); 5]].concat();
+        responses.push(response("200 OK", r#"{"size":30}"#));
+        let Ok(Fetched::Found(body)) = fetched(responses) else {
+            panic!("the map is fetched");
+        };
+        assert_eq!(body["size"], 30);
+    }
+
+    #[test]
+    fn a_map_that_stays_behind_is_not_waited_for() {
+        let Err(Failure::Inconclusive(error)) = fetched(vec![behind(30); 1 + 5 + 5]) else {
+            panic!("the map is not there");
+        };
+        assert!(error.to_string().contains("the map lacks 30 events"), "{error}");
+    }
 }
