@@ -28,18 +28,9 @@ pub struct Prefix {
 impl Prefix {
     /// The prefix with these pieces, one after the other.
     pub fn of(pieces: &[&[u8]]) -> Self {
-        let bytes = pieces.concat();
-        let (blocks, rest) = bytes.as_chunks();
-        let mut prefix = Self {
-            hashed_bytes: (bytes.len() - rest.len()) as u64,
-            rest_bytes: rest.len(),
-            ..Self::default()
-        };
-        prefix.rest[..rest.len()].copy_from_slice(rest);
-        #[cfg(debug_assertions)]
-        crate::count::add(blocks.len());
-        compress256(&mut prefix.state, blocks);
-        prefix
+        let write = |pieces: &[&[u8]], bytes: &mut Vec<u8>| *bytes = pieces.concat();
+        let one = Batch::new(Implementation::Serial).prefixes([pieces], write);
+        one.into_iter().next().unwrap_or_default()
     }
 
     /// The digest of the message that continues the prefix.
