@@ -159,13 +159,9 @@ impl Layout {
             (Self::Raw, DatabaseKind::Postgres) => POSTGRES_TABLE.to_owned(),
             (Self::Own, kind) => {
                 let (position, bytes) = match kind {
-                    DatabaseKind::Sqlite => ("INTEGER", "BLOB"),
-                    DatabaseKind::Postgres => ("BIGINT", "BYTEA"),
-                };
-                // The connections of `COPY` number their rows alike.
-                let key = match kind {
-                    DatabaseKind::Sqlite => "PRIMARY KEY",
-                    DatabaseKind::Postgres => "NOT NULL",
+                    DatabaseKind::Sqlite => ("INTEGER PRIMARY KEY", "BLOB"),
+                    // The connections of `COPY` number their rows alike.
+                    DatabaseKind::Postgres => ("BIGINT NOT NULL", "BYTEA"),
                 };
                 let columns: String = FILTERS.iter().map(|(name, _)| format!(", {name} TEXT")).collect();
                 let index = |(name, _): &(&str, &str)| {
@@ -173,7 +169,7 @@ impl Layout {
                 };
                 let indexes: String = FILTERS.iter().map(index).collect();
                 format!(
-                    "CREATE TABLE own_events (position {position} {key}, id {bytes} NOT NULL, body TEXT NOT NULL{columns})\
+                    "CREATE TABLE own_events (position {position}, id {bytes} NOT NULL, body TEXT NOT NULL{columns})\
                      {indexes}"
                 )
             }
